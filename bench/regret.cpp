@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string_view>
 
 #include "bench/device_cases.hpp"
@@ -82,33 +81,6 @@ struct Result {
   std::vector<double> errors;  ///< |predicted / measured − 1| of every candidate
 };
 
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
-  std::vector<double> result(values.size());
-  for (std::size_t i = 0; i < order.size();) {  // equal values share their mean rank
-    std::size_t end = i;
-    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
-    for (std::size_t j = i; j < end; ++j) result[order[j]] = static_cast<double>(i + end - 1) / 2;
-    i = end;
-  }
-  return result;
-}
-
-/// Spearman's.
-double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto x = ranks_of(a), y = ranks_of(b);
-  const double mean = static_cast<double>(x.size() - 1) / 2;
-  double xy = 0, xx = 0, yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean) * (y[i] - mean);
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 1;
-}
-
 struct Case {
   const ClusterShape& cluster;
   const std::string& profile;
@@ -184,7 +156,7 @@ Result run_case(const Options& options, const Case& which) {
     }
   }
   result.chosen_error = predicted[0] / measured[0] - 1;
-  result.correlation = rank_correlation(predicted, measured);
+  result.correlation = rank_correlation(predicted, measured).value_or(1);
   result.speedup = json.at("baseline_s").get<double>() / measured[0];
   compare_with_cuts(options, which, result, least);
   return result;
@@ -202,7 +174,7 @@ Result run_sparse(const Options& options, const SparseCase& which) {
   result.regret = sparse.regret();
   result.speedup = sparse.speedup();
   result.errors = sparse.errors();
-  result.correlation = rank_correlation(sparse.predicted_s, sparse.measured_s);
+  result.correlation = rank_correlation(sparse.predicted_s, sparse.measured_s).value_or(1);
   for (const auto& row : sparse.ranking)
     if (row.at("strategy") == sparse.chosen)
       result.chosen_error = row.at("predicted_s").get<double>() / row.at("measured_s").get<double>() - 1;
@@ -222,7 +194,7 @@ Result run_devices(const Options& options, const DeviceCluster& cluster, const D
   result.speedup = device.speedup;
   result.errors = device.errors;
   result.chosen_error = device.chosen_error;
-  result.correlation = rank_correlation(device.predicted_s, device.measured_s);
+  result.correlation = rank_correlation(device.predicted_s, device.measured_s).value_or(1);
   return result;
 }
 

@@ -1,0 +1,34 @@
+// Measured algorithms and the strategies of Commpass that do the same.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "bench/measured_times.hpp"
+
+namespace commpass::bench {
+
+/// The text of the strategy that sends the same messages; empty: there is none.
+std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& of);
+
+/// Messages to other nodes that a rank has in flight at once.
+int messages_in_flight(const MeasuredAlgorithm& algorithm, const MeasuredCase& of);
+
+/// Is it the MPI library's own call, by whatever algorithm?
+bool is_of_library(const MeasuredAlgorithm& algorithm);
+
+/// A measured algorithm that stands for a strategy.
+struct NearestMeasured {
+  std::optional<MeasuredAlgorithm> algorithm;  ///< nothing: none of those that were measured does
+  bool is_same = false;                        ///< the strategy is its counterpart
+  std::string why_none;                        ///< of the strategy, without its numbers
+};
+
+/// The measured algorithm that is the same as a strategy, else one of the same family with the nearest parameter. A
+/// window below the square root of the peers counts as pairwise. stfw needs two dimensions, and a group of measured
+/// size within a factor of 2.
+NearestMeasured nearest_measured(const std::string& strategy, const MeasuredCase& of,
+                                 std::span<const MeasuredAlgorithm> measured);
+
+}  // namespace commpass::bench

@@ -1,0 +1,351 @@
+#include "bench/judgement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "bench/counterparts.hpp"
+#include "bench/measured_prices.hpp"
+#include "bench/summary.hpp"
+#include "model/base/error.hpp"
+#include "model/median.hpp"
+#include "selector/choose/parallel.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Algorithms = std::vector<MeasuredAlgorithm>;
+using Key = std::pair<MeasuredCase, MeasuredAlgorithm>;
+
+/// The value below which a fraction of them lies: of n values that of number ⌊fraction · n⌋.
+double upper_quantile(std::vector<double> values, double fraction) {
+  std::ranges::sort(values);
+  return values[std::min(values.size() - 1, static_cast<std::size_t>(fraction * static_cast<double>(values.size())))];
+}
+
+double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
+
+class Judge {
+ public:
+  Judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines)
+      : machines_(machines) {
+    for (const auto& time : times) {
+      measured_[time.of].push_back(time.algorithm);
+      times_.emplace(Key{time.of, time.algorithm}, time);
+    }
+    for (const auto& time : times)
+      if (is_stalled(time)) stalled_.insert({time.of, time.algorithm});
+  }
+
+  Judgement run(const std::string& origin) {
+    price();
+    if (prices_.empty())
+      throw InputError(origin, "no measured algorithm has a price",
+                       "name a profile with --profile MACHINE=FILE, or algorithms as docs/validation.md has them");
+    result_.cases = static_cast<int>(measured_.size());
+    result_.measured = static_cast<int>(times_.size());
+    judge_prices();
+    judge_choices();
+    return std::move(result_);
+  }
+
+ private:
+  /// The case's algorithm of the same name, but with pairwise messages.
+  const MeasuredTime* pairwise_sibling(const MeasuredTime& time) const {
+    constexpr std::string_view nonblocking = "nonblocking";
+    auto sibling = time.algorithm;
+    const auto begin = sibling.name.find(nonblocking);
+    if (begin == std::string::npos) return nullptr;
+    sibling.name.replace(begin, nonblocking.size(), "pairwise");
+    const auto found = times_.find({time.of, sibling});
+    return found == times_.end() ? nullptr : &found->second;
+  }
+
+  /// Non-blocking messages whose median run takes this many times as long as the fastest run of either form.
+  bool is_stalled(const MeasuredTime& time) const {
+    constexpr double stalled_median_ratio = 2.5;
+    const auto* const sibling = pairwise_sibling(time);
+    return sibling && time.runs > 1 &&
+           time.median_s > stalled_median_ratio * std::min(time.fastest_s, sibling->fastest_s);
+  }
+
+  const MeasuredTime& time_of(const MeasuredCase& of, const MeasuredAlgorithm& algorithm) const {
+    return times_.at({of, algorithm});
+  }
+
+  /// Cases in one layout with data in one kind of memory are priced together.
+  void price() {
+    std::map<std::tuple<std::string, int, int, std::string, bool>, PriceQuestion> questions;
+    for (const auto& [of, algorithms] : measured_)
+      for (const auto& algorithm : algorithms) {
+        const auto strategy = counterpart(algorithm, of);
+        if (strategy.empty() || !machines_.contains(of.machine)) {
+          ++result_.not_priced[strategy.empty() ? algorithm.name + ": no strategy does the same"
+                                                : "no profile of " + of.machine];
+          continue;
+        }
+        const bool is_on_devices = strategy.find('@') != std::string::npos;
+        const auto kind = of.pattern.substr(0, of.pattern.find(':'));
+        auto& question = questions[{of.machine, of.nodes, of.ppn, kind, is_on_devices}];
+        if (question.cases.empty() || question.cases.back() != of) question.cases.push_back(of);
+        question.strategies.insert(strategy);
+        question.is_on_devices = is_on_devices;
+      }
+    std::vector<const PriceQuestion*> asked;
+    for (const auto& [key, question] : questions) asked.push_back(&question);
+    std::vector<PriceAnswer> answers(asked.size());
+    in_parallel(
+        asked.size(),
+        [&](std::size_t i) {
+          const auto& [machine, sockets] = machines_.at(asked[i]->cases.front().machine);
+          answers[i] = price_measured(*asked[i], machine, sockets);
+        },
+        [&](std::size_t i) { take(*asked[i], answers[i]); });
+  }
+
+  void take(const PriceQuestion& question, const PriceAnswer& answer) {
+    for (const auto& [reason, count] : answer.not_priced) result_.not_priced[reason] += count;
+    for (const auto& [of, prices] : answer.cases) {
+      for (const auto& algorithm : measured_.at(of)) {
+        const auto text = counterpart(algorithm, of);
+        if ((text.find('@') != std::string::npos) != question.is_on_devices) continue;
+        if (const auto found = prices.seconds.find(text); found != prices.seconds.end())
+          prices_[{of, algorithm}] = found->second;
+      }
+      if (prices.library_s && !question.is_on_devices) library_prices_[of] = *prices.library_s;
+      if (prices.chosen && (question.is_on_devices || !chosen_.contains(of))) chosen_[of] = *prices.chosen;
+    }
+  }
+
+  void judge_prices() {
+    std::vector<double> ratios, factors, library;
+    for (const auto& [key, price] : prices_) {
+      if (stalled_.contains(key)) ++result_.stalled;
+      else ratios.push_back(price / times_.at(key).fastest_s);
+    }
+    for (const double ratio : ratios) factors.push_back(factor_of(ratio));
+    result_.priced = static_cast<int>(prices_.size());
+    result_.median_factor = median(factors);
+    result_.p90_factor = upper_quantile(factors, 0.9);
+    result_.bias = geometric_mean(ratios);
+    result_.within_2 = static_cast<double>(std::ranges::count_if(factors, [](double f) { return f <= 2; })) /
+                       static_cast<double>(factors.size());
+    for (const auto& [of, price] : library_prices_)
+      for (const auto& algorithm : measured_.at(of))
+        if (is_of_library(algorithm)) library.push_back(factor_of(price / time_of(of, algorithm).fastest_s));
+    if (!library.empty()) result_.library_factor = median(library);
+  }
+
+  /// Those of a case that have a price.
+  Algorithms priced_of(const MeasuredCase& of) const {
+    auto algorithms = measured_.at(of);
+    std::erase_if(algorithms, [&](const auto& algorithm) { return !prices_.contains({of, algorithm}); });
+    return algorithms;
+  }
+
+  std::vector<MeasuredCase> with_algorithms(std::size_t least) const {
+    std::vector<MeasuredCase> result;
+    for (const auto& [of, algorithms] : measured_)
+      if (priced_of(of).size() >= least) result.push_back(of);
+    return result;
+  }
+
+  void judge_choices() {
+    constexpr std::size_t algorithms_min = 4, algorithms_least = 2;
+    judged_ = with_algorithms(algorithms_min);
+    if (judged_.empty()) judged_ = with_algorithms(algorithms_least);
+    if (judged_.empty()) return;
+    for (const auto& of : judged_) {
+      const auto fastest = [&](const auto& algorithm) { return time_of(of, algorithm).median_s; };
+      best_[of] = *std::ranges::min_element(pools_[of] = priced_of(of), {}, fastest);
+    }
+    result_.choice = regret_of(cheapest(0));
+    const bool has_messages_in_flight =
+        std::ranges::all_of(judged_, [](const auto& of) { return of.pattern.starts_with("alltoall"); });
+    if (has_messages_in_flight) result_.limited_choice = regret_of(cheapest(in_flight_max));
+    judge_order();
+    judge_free_choice();
+    judge_rules();
+    for (const auto& of : judged_) add_row(of);
+  }
+
+  Algorithms limited(const MeasuredCase& of, int limit) const {
+    auto algorithms = pools_.at(of);
+    std::erase_if(algorithms, [&](const auto& a) { return limit > 0 && messages_in_flight(a, of) > limit; });
+    return algorithms;
+  }
+
+  /// The algorithms with the least price of each case.
+  std::map<MeasuredCase, Algorithms> cheapest(int limit) const {
+    constexpr double tie_ratio = 1.000001;
+    std::map<MeasuredCase, Algorithms> result;
+    for (const auto& of : judged_) {
+      auto algorithms = limited(of, limit);
+      if (algorithms.empty()) continue;
+      const auto price = [&](const auto& algorithm) { return prices_.at({of, algorithm}); };
+      const auto least = price(*std::ranges::min_element(algorithms, {}, price));
+      std::erase_if(algorithms, [&](const auto& algorithm) { return price(algorithm) > tie_ratio * least; });
+      result.emplace(of, std::move(algorithms));
+    }
+    return result;
+  }
+
+  std::optional<Regret> regret_of(const std::map<MeasuredCase, Algorithms>& choices) const {
+    if (choices.empty()) return std::nullopt;
+    Regret regret;
+    regret.cases = static_cast<int>(choices.size());
+    regret.worst = 0;
+    std::vector<double> regrets;
+    for (const auto& [of, algorithms] : choices) {
+      std::vector<double> ratios;
+      double stalled = 0, stalled_runs = 0;
+      for (const auto& algorithm : algorithms) {
+        const auto& time = time_of(of, algorithm);
+        ratios.push_back(time.median_s / time_of(of, best_.at(of)).median_s);
+        stalled += stalled_.contains({of, algorithm});
+        stalled_runs += time.stalled_share;
+      }
+      regrets.push_back(geometric_mean(ratios));
+      regret.ties += algorithms.size() > 1;
+      regret.stalled_choices += stalled / static_cast<double>(algorithms.size() * choices.size());
+      regret.stalled_runs += stalled_runs / static_cast<double>(algorithms.size() * choices.size());
+      if (regrets.back() > regret.worst) {
+        regret.worst = regrets.back();
+        regret.worst_case = of;
+      }
+    }
+    regret.gmean = geometric_mean(regrets);
+    regret.p95 = upper_quantile(regrets, 0.95);
+    return regret;
+  }
+
+  void judge_order() {
+    std::vector<double> correlations;
+    for (const auto& of : judged_) {
+      std::vector<double> prices, medians;
+      for (const auto& algorithm : limited(of, in_flight_max)) {
+        prices.push_back(prices_.at({of, algorithm}));
+        medians.push_back(time_of(of, algorithm).median_s);
+      }
+      if (prices.size() <= 2) continue;
+      if (const auto correlation = rank_correlation(prices, medians)) correlations.push_back(*correlation);
+    }
+    if (!correlations.empty()) result_.rank_correlation = median(correlations);
+  }
+
+  void judge_free_choice() {
+    std::map<MeasuredCase, Algorithms> choices;
+    for (const auto& of : judged_) {
+      const auto chosen = chosen_.find(of);
+      if (chosen == chosen_.end()) continue;
+      const auto nearest = nearest_measured(chosen->second, of, measured_.at(of));
+      if (!nearest.algorithm) {
+        ++result_.not_measured[nearest.why_none];
+        continue;
+      }
+      choices[of] = {*nearest.algorithm};
+      result_.same_as_chosen += nearest.is_same;
+    }
+    result_.free_choice = regret_of(choices);
+  }
+
+  /// One algorithm for all cases, of those that were measured for nearly all.
+  void judge_rules() {
+    constexpr double measured_share_min = 0.97;
+    std::set<MeasuredAlgorithm> all;
+    for (const auto& of : judged_) all.insert(measured_.at(of).begin(), measured_.at(of).end());
+    for (const auto& algorithm : all) {
+      std::map<MeasuredCase, Algorithms> choices;
+      for (const auto& of : judged_)
+        if (times_.contains({of, algorithm})) choices[of] = {algorithm};
+      if (static_cast<double>(choices.size()) >= measured_share_min * static_cast<double>(judged_.size()))
+        result_.rules.emplace_back(algorithm.text(), *regret_of(choices));
+    }
+    std::ranges::stable_sort(result_.rules, {}, [](const auto& rule) { return rule.second.gmean; });
+  }
+
+  void add_row(const MeasuredCase& of) {
+    const auto price = [&](const auto& algorithm) { return prices_.at({of, algorithm}); };
+    const auto chosen = *std::ranges::min_element(pools_.at(of), {}, price);
+    const auto& best = best_.at(of);
+    JudgedCase row{
+        of, chosen, best, price(chosen), time_of(of, chosen).median_s, price(best), time_of(of, best).median_s, {}};
+    if (const auto found = chosen_.find(of); found != chosen_.end()) row.free_choice = found->second;
+    result_.rows.push_back(std::move(row));
+  }
+
+  const std::map<std::string, JudgedMachine>& machines_;
+  std::map<MeasuredCase, Algorithms> measured_;  ///< in the order of the table
+  std::map<Key, MeasuredTime> times_;
+  std::set<Key> stalled_;
+  std::map<Key, Seconds> prices_;
+  std::map<MeasuredCase, Seconds> library_prices_;
+  std::map<MeasuredCase, std::string> chosen_;
+  std::vector<MeasuredCase> judged_;  ///< with enough algorithms to choose among
+  std::map<MeasuredCase, Algorithms> pools_;
+  std::map<MeasuredCase, MeasuredAlgorithm> best_;
+  Judgement result_;
+};
+
+Json to_json(const Regret& regret) {
+  const auto& of = regret.worst_case;
+  return {{"cases", regret.cases},
+          {"gmean", regret.gmean},
+          {"p95", regret.p95},
+          {"worst", regret.worst},
+          {"worst_nodes", of.nodes},
+          {"worst_ppn", of.ppn},
+          {"worst_pattern", of.pattern},
+          {"worst_bytes", of.bytes},
+          {"stalled_choices_share", regret.stalled_choices},
+          {"stalled_runs_share", regret.stalled_runs},
+          {"ties", regret.ties}};
+}
+
+Json counts_of(const std::map<std::string, int>& counts) {
+  auto json = Json::object();
+  for (const auto& [what, count] : counts) json[what] = count;
+  return json;
+}
+
+}  // namespace
+
+Judgement judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines,
+                const std::string& origin) {
+  return Judge(times, machines).run(origin);
+}
+
+Json to_json(const Judgement& judgement, bool has_rows) {
+  Json json{
+      {"cases", judgement.cases},     {"measured", judgement.measured},           {"priced", judgement.priced},
+      {"stalled", judgement.stalled}, {"median_factor", judgement.median_factor}, {"p90_factor", judgement.p90_factor},
+      {"bias", judgement.bias},       {"within_2_share", judgement.within_2}};
+  if (judgement.rank_correlation) json["rank_correlation"] = *judgement.rank_correlation;
+  if (judgement.library_factor) json["library_median_factor"] = *judgement.library_factor;
+  if (judgement.choice) json["regret"]["cheapest"] = to_json(*judgement.choice);
+  if (judgement.limited_choice) json["regret"]["cheapest_of_64_in_flight"] = to_json(*judgement.limited_choice);
+  if (judgement.free_choice) {
+    json["regret"]["predict"] = to_json(*judgement.free_choice);
+    json["regret"]["predict"]["same_strategy"] = judgement.same_as_chosen;
+  }
+  if (!judgement.not_measured.empty()) json["chosen_but_not_measured"] = counts_of(judgement.not_measured);
+  for (const auto& [rule, regret] : judgement.rules) json["rules"][rule] = to_json(regret);
+  json["not_priced"] = counts_of(judgement.not_priced);
+  if (!has_rows) return json;
+  for (const auto& row : judgement.rows)
+    json["rows"].push_back({{"nodes", row.of.nodes},
+                            {"ppn", row.of.ppn},
+                            {"pattern", row.of.pattern},
+                            {"bytes_per_pair", row.of.bytes},
+                            {"cheapest", row.chosen.text()},
+                            {"cheapest_predicted_s", row.chosen_price_s},
+                            {"cheapest_measured_s", row.chosen_s},
+                            {"fastest", row.best.text()},
+                            {"fastest_predicted_s", row.best_price_s},
+                            {"fastest_measured_s", row.best_s},
+                            {"predict_chooses", row.free_choice.value_or("")}});
+  return json;
+}
+
+}  // namespace commpass::bench

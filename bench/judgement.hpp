@@ -1,0 +1,70 @@
+// How good predictions and choices are, by exchanges that were measured.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/measured_times.hpp"
+#include "model/base/json.hpp"
+#include "model/machine/machine.hpp"
+
+namespace commpass::bench {
+
+/// The machine that a profile is of.
+struct JudgedMachine {
+  Machine machine;
+  int sockets = 1;  ///< of a node
+};
+
+/// What choosing costs: the median time of the algorithm that is chosen ÷ that of the fastest one with a price.
+struct Regret {
+  int cases = 0;
+  double gmean = 1, p95 = 1, worst = 1;
+  MeasuredCase worst_case;
+  double stalled_choices = 0;  ///< share of cases in which the algorithm that is chosen stalls
+  double stalled_runs = 0;     ///< share of its runs
+  int ties = 0;                ///< cases in which several algorithms have the least price: their geometric mean counts
+};
+
+/// A case with its choice, for those who look for the reason.
+struct JudgedCase {
+  MeasuredCase of;
+  MeasuredAlgorithm chosen, best;
+  Seconds chosen_price_s = 0, chosen_s = 0, best_price_s = 0, best_s = 0;
+  std::optional<std::string> free_choice;
+};
+
+/// Figures of one data set.
+struct Judgement {
+  int cases = 0, measured = 0;
+  int priced = 0;                                     ///< of the measured algorithms of all cases
+  int stalled = 0;                                    ///< of these: left out of errors of prices
+  double median_factor = 1, p90_factor = 1;           ///< of max(q, 1 ÷ q), where q = price ÷ fastest run
+  double bias = 1;                                    ///< geometric mean of q
+  double within_2 = 0;                                ///< share
+  std::optional<double> rank_correlation;             ///< of prices and medians in a case, median over the cases
+  std::optional<Regret> choice;                       ///< by price, among all with a price
+  std::optional<Regret> limited_choice;               ///< among those with at most in_flight_max messages in flight
+  std::optional<Regret> free_choice;                  ///< of `predict`, if a measured algorithm stands for it
+  int same_as_chosen = 0;                             ///< of the cases of free_choice: the same strategy was measured
+  std::map<std::string, int> not_measured;            ///< free choices that no measured algorithm stands for
+  std::vector<std::pair<std::string, Regret>> rules;  ///< one algorithm for all cases, the best rule first
+  std::optional<double> library_factor;               ///< median factor of the price of the MPI library's own call
+  std::map<std::string, int> not_priced;              ///< measured algorithms without a price, by reason
+  std::vector<JudgedCase> rows;
+};
+
+inline constexpr int in_flight_max = 64;  ///< the most messages to other nodes of which no run stalled on Dane
+
+/// @param machines  by the name that the times have; other machines' times have no price
+/// @throws InputError if nothing has a price
+Judgement judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines,
+                const std::string& origin);
+
+/// @param has_rows  also each case with its choice
+Json to_json(const Judgement& judgement, bool has_rows);
+
+}  // namespace commpass::bench

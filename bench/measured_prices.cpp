@@ -1,0 +1,178 @@
+#include "bench/measured_prices.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+#include "model/pattern/generate.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/select.hpp"
+#include "selector/choose/sparse_choice.hpp"
+
+namespace commpass::bench {
+namespace {
+
+/// "spmv:level=3,max_neighbors=4": the number of a key.
+int pattern_number(const MeasuredCase& of, const std::string& key) {
+  for (const auto& piece : split(std::string_view(of.pattern).substr(of.pattern.find(':') + 1), ','))
+    if (piece.starts_with(key + "="))
+      if (const auto value = parse_number<int>(std::string_view(piece).substr(key.size() + 1)); value && *value > 0)
+        return *value;
+  throw InputError("pattern " + of.pattern, "it has no number " + key, "write it as the tables of bench/world do");
+}
+
+/// One rank sends to ranks of the other node, or each of them sends to it.
+Pattern burst(const MeasuredCase& of, bool is_back) {
+  Pattern pattern{of.ranks(), {}};
+  for (int i = 0; i < pattern_number(of, "messages"); ++i) {
+    const Rank first = 0, other = of.ppn + i;
+    pattern.edges.push_back({is_back ? other : first, is_back ? first : other, of.bytes});
+  }
+  return pattern;
+}
+
+/// Stand-in for a matrix by rows of which only the most neighbours of a rank are known: each rank sends to the nearest
+/// ranks, half of them on either side, without wrapping around.
+Pattern nearest_ranks(const MeasuredCase& of) {
+  Pattern pattern{of.ranks(), {}};
+  const int neighbors = pattern_number(of, "max_neighbors");
+  for (Rank rank = 0; rank < of.ranks(); ++rank)
+    for (Rank to = rank - neighbors / 2; to <= rank + (neighbors + 1) / 2; ++to)
+      if (to != rank && to >= 0 && to < of.ranks()) pattern.edges.push_back({rank, to, of.bytes});
+  return pattern;
+}
+
+/// Stand-in for a pattern of which only the busiest rank is known: all ranks send as much. Nodes that are reached have
+/// the sender's among them.
+SparseTraffic busiest_traffic(const MeasuredCase& of) {
+  const std::int64_t messages = pattern_number(of, "max_messages"), nodes = pattern_number(of, "max_nodes");
+  const std::int64_t network = messages * (nodes - 1) / nodes, ranks = of.ranks();
+  return {.messages = ranks * messages,
+          .bytes = ranks * messages * of.bytes,
+          .network_messages = ranks * network,
+          .nodes_reached = ranks * (nodes - 1),
+          .messages_max = messages,
+          .bytes_max = messages * of.bytes,
+          .network_messages_max = network,
+          .nodes_reached_max = nodes - 1,
+          .received_messages_max = messages,
+          .received_bytes_max = messages * of.bytes};
+}
+
+class Prices {
+ public:
+  Prices(const PriceQuestion& question, const Machine& machine, const Layout& layout)
+      : question_(question),
+        machine_(machine),
+        layout_(layout),
+        paths_(offered_paths(question.is_on_devices ? DataPlace::device : DataPlace::host, layout, machine)) {}
+
+  PriceAnswer answer() && {
+    for (const auto& of : question_.cases) {
+      if (of.pattern.starts_with("alltoall")) alltoall(of);
+      else if (of.pattern.starts_with("burst:")) with_pattern(of, {burst(of, false), burst(of, true)});
+      else if (of.pattern.starts_with("spmv:")) with_pattern(of, {nearest_ranks(of)});
+      else if (of.pattern.starts_with("sdde-constant:")) sparse(of);
+      else throw InputError("pattern " + of.pattern, "it has no rule by which it is priced", "leave its rows out");
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  /// The seconds that a function finds, unless there is no price.
+  template <class Find>
+  void note(const MeasuredCase& of, const std::string& strategy, Find seconds) {
+    try {
+      answer_.cases[of].seconds[strategy] = seconds();
+    } catch (const NotApplicable& error) {
+      ++answer_.not_priced[strategy + ": " + error.reason()];
+    }
+  }
+
+  /// In closed form where all strategies have one, or ranks are many, as `commpass predict --sweep` does.
+  void alltoall(const MeasuredCase& of) {
+    constexpr int with_edges_max = 1024;
+    const bool is_closed = of.ranks() > with_edges_max ||
+                           std::ranges::all_of(question_.strategies,
+                                               [](const auto& text) { return has_closed_form(parse_strategy(text)); });
+    if (is_closed) {
+      for (const auto& text : question_.strategies) {
+        const auto strategy = parse_strategy(text);
+        note(of, text, [&] {
+          return rank_alltoall(of.bytes, layout_, machine_, CostModel::burst, std::span(&strategy, 1), {}, paths_)
+              .front()
+              .cost.seconds;
+        });
+      }
+    } else {
+      with_pattern(of, {generate_pattern(fmt::format("alltoall:ranks={},bytes={}", of.ranks(), of.bytes))});
+    }
+    if (!question_.is_on_devices) {
+      const auto library = parse_strategy("mpi");
+      if (lacking(library, machine_, CostModel::burst).empty())
+        answer_.cases[of].library_s = price_alltoall(library, of.bytes, layout_, machine_).cost.seconds;
+    }
+    const auto ranking = rank_alltoall(of.bytes, layout_, machine_, CostModel::burst, {}, {}, paths_);
+    const auto chosen = std::ranges::find(ranking, false, &Candidate::is_part);
+    answer_.cases[of].chosen = to_string(as_run(*chosen));
+  }
+
+  /// The mean over the patterns.
+  void with_pattern(const MeasuredCase& of, const std::vector<Pattern>& patterns) {
+    for (const auto& text : question_.strategies) {
+      const auto strategy = parse_strategy(text);
+      note(of, text, [&] {
+        Seconds sum = 0;
+        for (const auto& pattern : patterns)
+          sum += rank_strategies(pattern, layout_, machine_, CostModel::burst, std::span(&strategy, 1), {},
+                                 RankingDepth::all, paths_)
+                     .front()
+                     .cost.seconds;
+        return sum / static_cast<double>(patterns.size());
+      });
+    }
+  }
+
+  void sparse(const MeasuredCase& of) {
+    constexpr bool constant_size = true;
+    const auto traffic = busiest_traffic(of);
+    for (const auto& text : question_.strategies)
+      note(of, text, [&] {
+        const auto strategy = parse_sparse_strategy(text);
+        if (const auto reason = why_no_price(strategy, layout_, machine_, constant_size); !reason.empty())
+          throw NotApplicable(text, reason);
+        return SparseChoice(layout_, machine_, std::vector{strategy}).rank(traffic).front().seconds;
+      });
+    const auto ranking = SparseChoice(layout_, machine_, constant_size).rank(traffic);
+    if (!ranking.empty()) answer_.cases[of].chosen = to_string(ranking.front().strategy);
+  }
+
+  const PriceQuestion& question_;
+  const Machine& machine_;
+  const Layout& layout_;
+  std::vector<DataPath> paths_;
+  PriceAnswer answer_;
+};
+
+Layout layout_of(const MeasuredCase& of, int sockets) {
+  const bool has_sockets = sockets > 1 && of.ppn % sockets == 0 && of.ppn > sockets;
+  return parse_layout(has_sockets ? fmt::format("{}x{}x{}", of.nodes, sockets, of.ppn / sockets)
+                                  : fmt::format("{}x{}", of.nodes, of.ppn));
+}
+
+}  // namespace
+
+PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine, int sockets) {
+  if (question.cases.empty()) return {};
+  const auto layout = layout_of(question.cases.front(), sockets);
+  try {
+    return Prices(question, machine, layout).answer();
+  } catch (const InputError& error) {  // the profile lacks parameters for all of them
+    return {{}, {{error.what(), static_cast<int>(question.cases.size())}}};
+  }
+}
+
+}  // namespace commpass::bench

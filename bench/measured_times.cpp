@@ -1,0 +1,226 @@
+#include "bench/measured_times.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
+#include "model/median.hpp"
+
+namespace commpass::bench {
+namespace {
+
+constexpr const char* condensed_columns =
+    "machine,library,date,nodes,ppn,pattern,bytes_per_pair,algorithm,parameter,fastest_s,median_s,runs,stalled_share";
+
+/// The fields of a line. A field in double quotes may have commas.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '"') is_quoted = !is_quoted;
+    else if (c == ',' && !is_quoted) fields.emplace_back();
+    else if (c != '\r') fields.back() += c;
+  }
+  return fields;
+}
+
+/// One line of a table, by the names of its columns.
+class Row {
+ public:
+  Row(const std::vector<std::string>& columns, std::string_view line, std::string where)
+      : columns_(columns), fields_(fields_of(line)), where_(std::move(where)) {
+    if (fields_.size() != columns.size())
+      throw InputError(where_, fmt::format("{} fields, the table has {} columns", fields_.size(), columns.size()),
+                       "correct the line");
+  }
+
+  const std::string& operator[](const char* column) const { return fields_[at(index(column))]; }
+
+  template <class Number>
+  Number number(const char* column, double least) const {
+    const auto value = parse_number<Number>((*this)[column]);
+    if (!value || !(static_cast<double>(*value) >= least) || !std::isfinite(static_cast<double>(*value)))
+      throw InputError(fmt::format("{}, column {}", where_, column),
+                       fmt::format("'{}' is no number of {} or more", (*this)[column], least), "correct it");
+    return *value;
+  }
+
+  Seconds seconds(const char* column) const { return number<double>(column, std::numeric_limits<double>::min()); }
+
+ private:
+  std::ptrdiff_t index(const char* column) const { return std::ranges::find(columns_, column) - columns_.begin(); }
+
+  const std::vector<std::string>& columns_;
+  std::vector<std::string> fields_;
+  std::string where_;
+};
+
+/// All runs of an algorithm for a case.
+struct Runs {
+  MeasuredCase of;
+  MeasuredAlgorithm algorithm;
+  std::string first_date, last_date;
+  std::vector<Seconds> seconds;
+};
+
+constexpr std::string_view nonblocking = "nonblocking", pairwise = "pairwise";
+
+/// The same algorithm with pairwise messages; of others itself.
+MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm) {
+  if (const auto begin = algorithm.name.find(nonblocking); begin != std::string::npos)
+    algorithm.name.replace(begin, nonblocking.size(), pairwise);
+  return algorithm;
+}
+
+class RunTable {
+ public:
+  void add(MeasuredCase of, MeasuredAlgorithm algorithm, const std::string& date, Seconds seconds) {
+    const auto [found, is_new] = index_.try_emplace({of, algorithm}, runs_.size());
+    if (is_new) runs_.push_back({std::move(of), std::move(algorithm), date, date, {}});
+    auto& runs = runs_[found->second];
+    runs.first_date = std::min(runs.first_date, date);
+    runs.last_date = std::max(runs.last_date, date);
+    runs.seconds.push_back(seconds);
+  }
+
+  std::vector<MeasuredTime> times() const {
+    std::vector<MeasuredTime> result;
+    for (const auto& runs : runs_) {
+      const auto base = index_.find({runs.of, pairwise_form(runs.algorithm)});
+      const auto fastest = std::ranges::min(base == index_.end() ? runs.seconds : runs_[base->second].seconds);
+      const auto stalled = std::ranges::count_if(
+          runs.seconds, [&](Seconds s) { return s > fastest + stall_s && s > stall_ratio * fastest; });
+      result.push_back({runs.of, runs.algorithm,
+                        runs.first_date == runs.last_date ? runs.first_date : runs.first_date + ".." + runs.last_date,
+                        std::ranges::min(runs.seconds), median(runs.seconds), static_cast<int>(runs.seconds.size()),
+                        static_cast<double>(stalled) / static_cast<double>(runs.seconds.size())});
+    }
+    return result;
+  }
+
+ private:
+  std::map<std::pair<MeasuredCase, MeasuredAlgorithm>, std::size_t> index_;
+  std::vector<Runs> runs_;
+};
+
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+
+  bool has(std::span<const char* const> names) const {
+    return std::ranges::all_of(names, [&](const char* name) { return std::ranges::count(columns, name) == 1; });
+  }
+};
+
+MeasuredCase case_of(const Row& row) {
+  return {row["machine"],
+          row["library"],
+          row.number<int>("nodes", 1),
+          row.number<int>("ppn", 1),
+          row["pattern"],
+          row.number<Bytes>("bytes_per_pair", 1)};
+}
+
+std::vector<MeasuredTime> read_runs(const Table& table) {
+  RunTable runs;
+  for (const auto& row : table.rows)
+    if (row["kind"] == "full" && !row["bytes_per_pair"].empty())
+      runs.add(case_of(row), {row["algorithm"], row["parameter"]}, row["date"], row.seconds("seconds"));
+  return runs.times();
+}
+
+std::vector<MeasuredTime> read_condensed(const Table& table) {
+  std::vector<MeasuredTime> times;
+  for (const auto& row : table.rows)
+    times.push_back({case_of(row),
+                     {row["algorithm"], row["parameter"]},
+                     row["date"],
+                     row.seconds("fastest_s"),
+                     row.seconds("median_s"),
+                     row.number<int>("runs", 1),
+                     row.number<double>("stalled_share", 0)});
+  return times;
+}
+
+/// Bursts go from one rank to ranks of the other node, of which each gets one message: there are at least as many of
+/// them as the largest burst has messages.
+std::vector<MeasuredTime> read_bursts(const Table& table) {
+  const auto is_burst = [](const Row& row) { return row["test"] == "burst" && row["locality"] == "network"; };
+  std::map<std::tuple<std::string, std::string, std::string>, int> ppn;
+  for (const auto& row : table.rows)
+    if (is_burst(row)) {
+      auto& most = ppn[{row["machine"], row["library"], row["memory"]}];
+      most = std::max(most, row.number<int>("messages", 1));
+    }
+  RunTable runs;
+  for (const auto& row : table.rows)
+    if (is_burst(row))
+      runs.add({row["machine"], row["library"], 2, ppn[{row["machine"], row["library"], row["memory"]}],
+                "burst:messages=" + row["messages"], row.number<Bytes>("bytes", 1)},
+               {"burst-" + row["memory"], ""}, row["date"], row.seconds("seconds"));
+  return runs.times();
+}
+
+struct Format {
+  std::vector<const char*> columns;
+  std::vector<MeasuredTime> (*read)(const Table& table);
+};
+
+const Format formats[] = {
+    {{"machine", "library", "date", "nodes", "ppn", "pattern", "bytes_per_pair", "kind", "algorithm", "parameter",
+      "seconds"},
+     read_runs},
+    {{"machine", "library", "date", "nodes", "ppn", "pattern", "bytes_per_pair", "algorithm", "parameter", "fastest_s",
+      "median_s", "runs", "stalled_share"},
+     read_condensed},
+    {{"machine", "library", "date", "test", "memory", "locality", "messages", "bytes", "seconds"}, read_bursts}};
+
+}  // namespace
+
+std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin) {
+  Table table;
+  const auto lines = split(text, '\n');
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty() || lines[i] == "\r" || lines[i].starts_with('#')) continue;
+    if (table.columns.empty()) table.columns = fields_of(lines[i]);
+    else table.rows.emplace_back(table.columns, lines[i], fmt::format("{}, line {}", origin, i + 1));
+  }
+  for (const auto& format : formats) {
+    if (!table.has(format.columns)) continue;
+    auto times = format.read(table);
+    if (times.empty())
+      throw InputError(origin, "there is no time of a whole exchange",
+                       "name a table with rows of kind full, or of bursts");
+    return times;
+  }
+  throw InputError(origin, "these are no columns of measured exchanges: " + join(table.columns, ","),
+                   fmt::format("use {}, or {}", join(formats[0].columns, ","), condensed_columns));
+}
+
+std::vector<MeasuredTime> read_measured_times(const std::string& path) {
+  return within_memory(path, [&] { return parse_measured_times(read_file(path), path); });
+}
+
+std::string condensed_table(const std::vector<MeasuredTime>& times) {
+  std::string text = std::string(condensed_columns) + "\n";
+  for (const auto& time : times) {
+    const auto quoted = [](const std::string& field) {
+      return field.find(',') == std::string::npos ? field : '"' + field + '"';
+    };
+    append(text, "{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{},{:.3g}\n", time.of.machine, quoted(time.of.library),
+           time.date, time.of.nodes, time.of.ppn, quoted(time.of.pattern), time.of.bytes, time.algorithm.name,
+           quoted(time.algorithm.parameter), time.fastest_s, time.median_s, time.runs, time.stalled_share);
+  }
+  return text;
+}
+
+}  // namespace commpass::bench

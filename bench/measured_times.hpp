@@ -1,0 +1,55 @@
+// Times of exchanges on real clusters, as the tables in bench/world/ and tables of users have them.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/base/types.hpp"
+
+namespace commpass::bench {
+
+/// One exchange on one machine: the algorithms that were measured for it are compared with each other.
+struct MeasuredCase {
+  std::string machine, library;
+  int nodes = 0, ppn = 0;
+  std::string pattern;  ///< "alltoall", "burst:…", "spmv:…", "sdde-constant:…"
+  Bytes bytes = 0;      ///< from one rank to another one
+  auto operator<=>(const MeasuredCase&) const = default;
+  int ranks() const { return nodes * ppn; }
+};
+
+/// What was run, as the source calls it.
+struct MeasuredAlgorithm {
+  std::string name, parameter;
+  auto operator<=>(const MeasuredAlgorithm&) const = default;
+  std::string text() const { return parameter.empty() ? name : name + " " + parameter; }
+};
+
+/// All runs of an algorithm for a case.
+struct MeasuredTime {
+  MeasuredCase of;
+  MeasuredAlgorithm algorithm;
+  std::string date;  ///< of the runs, "FIRST..LAST" where they differ
+  Seconds fastest_s = 0, median_s = 0;
+  int runs = 0;
+  double stalled_share = 0;  ///< of the runs: see stall_ratio
+};
+
+/// A run stalled if it takes this many times as long as the fastest one, and this much longer. The fastest one of
+/// non-blocking messages is that of the same algorithm with pairwise messages, where that was measured.
+inline constexpr double stall_ratio = 1.5;
+inline constexpr Seconds stall_s = 0.010;
+
+/// Reads a table: with a row for each run ("seconds"), or for all runs of an algorithm ("fastest_s,median_s,runs,
+/// stalled_share"). Lines that begin with '#' are comments. Tables of microbenchmarks ("test") have bursts, which are
+/// read, and other tests, which are not. Rows of kinds other than "full", or without bytes, are left out.
+/// @return in the order in which algorithms occur first
+/// @throws InputError that names file and line
+std::vector<MeasuredTime> read_measured_times(const std::string& path);
+std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin);
+
+/// The table with a row for all runs of an algorithm.
+std::string condensed_table(const std::vector<MeasuredTime>& times);
+
+}  // namespace commpass::bench

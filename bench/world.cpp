@@ -1,0 +1,122 @@
+// bench world: how good are predictions and choices on real clusters? Judges them by published measurements.
+#include "bench/world_sets.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bench/options.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/text.hpp"
+
+namespace commpass::bench {
+namespace {
+
+struct WorldOptions : OutputOptions {
+  World world{COMMPASS_WORLD_TABLES, COMMPASS_WORLD_PROFILES};
+  std::vector<std::string> profiles, tables;
+  std::string condensed;
+  bool has_rows = false;
+};
+
+void print_regret(const std::string& what, const std::optional<Regret>& regret) {
+  if (!regret) return;
+  const auto& worst = regret->worst_case;
+  fmt::print("  {:<46} {:>4} cases  mean {:>6.2f}  95 % {:>7.2f}  worst {:>7.2f} ({} nodes x {}, {}, {})", what,
+             regret->cases, regret->gmean, regret->p95, regret->worst, worst.nodes, worst.ppn, worst.pattern,
+             format_bytes(static_cast<double>(worst.bytes)));
+  fmt::print("  stalls {:.1f} % of choices, {:.1f} % of runs{}\n", 100 * regret->stalled_choices,
+             100 * regret->stalled_runs, regret->ties > 0 ? fmt::format("; {} ties", regret->ties) : "");
+}
+
+/// The three best rules, and those that programs follow without a library.
+bool is_shown(const std::string& rule, std::size_t place) {
+  constexpr std::size_t shown = 3;
+  return place < shown || std::ranges::any_of(std::array{"pmpi", "library-default", "direct-", "linear", "pairwise"},
+                                              [&](const char* start) { return rule.starts_with(start); });
+}
+
+void print_row(const JudgedCase& row) {
+  fmt::print(
+      "    {:>3} nodes x {:<3} {} {:>8} B  cheapest {} {} (predicted {})  fastest {} {} (predicted {})  regret "
+      "{:.2f}{}\n",
+      row.of.nodes, row.of.ppn, row.of.pattern, row.of.bytes, row.chosen.text(), format_seconds(row.chosen_s),
+      format_seconds(row.chosen_price_s), row.best.text(), format_seconds(row.best_s), format_seconds(row.best_price_s),
+      row.chosen_s / row.best_s, row.free_choice ? "  predict: " + *row.free_choice : "");
+}
+
+void print(const JudgedSet& judged, bool has_rows) {
+  const auto& j = judged.judgement;
+  fmt::print("{}: {}, profile {}\n", judged.set.name, judged.set.what, judged.profile);
+  fmt::print("  {} cases, {} of {} times have a price; {} of these stall and are left out of the errors\n", j.cases,
+             j.priced, j.measured, j.stalled);
+  fmt::print("  predicted / fastest run: median factor {:.2f}, 90 % within {:.2f}, bias {:.2f}, within 2 {:.0f} %",
+             j.median_factor, j.p90_factor, j.bias, 100 * j.within_2);
+  if (j.rank_correlation) fmt::print(", rank correlation in a case {:.2f}", *j.rank_correlation);
+  if (j.library_factor) fmt::print(", MPI library's call {:.2f}", *j.library_factor);
+  fmt::print("\n");
+  print_regret("cheapest of those measured", j.choice);
+  print_regret(fmt::format("cheapest, at most {} messages in flight", in_flight_max), j.limited_choice);
+  print_regret(fmt::format("predict, {} the same strategy", j.same_as_chosen), j.free_choice);
+  for (const auto& [what, count] : j.not_measured) fmt::print("    predict, not measured: {} ({})\n", what, count);
+  for (std::size_t i = 0; i < j.rules.size(); ++i)
+    if (is_shown(j.rules[i].first, i)) print_regret("always " + j.rules[i].first, j.rules[i].second);
+  for (const auto& [why, count] : j.not_priced) fmt::print("    no price: {} ({})\n", why, count);
+  if (has_rows)
+    for (const auto& row : j.rows) print_row(row);
+  fmt::print("\n");
+}
+
+/// "MACHINE=FILE".
+void read_profile_names(WorldOptions& options) {
+  for (const auto& text : options.profiles) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError("--profile " + text, "it names no machine", "write MACHINE=FILE");
+    options.world.profile_files[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+}
+
+Json world(WorldOptions& options) {
+  read_profile_names(options);
+  std::vector<JudgedSet> sets;
+  for (const auto& table : options.tables)
+    sets.push_back(judge_table(options.world, {table, "table of the user"}, table));
+  if (options.tables.empty()) sets = judge_world(options.world);
+  Json json{{"schema_version", 1}, {"context", {{"tables", options.world.tables}}}, {"summary", bounded_figures(sets)}};
+  for (const auto& judged : sets) {
+    if (!options.json) print(judged, options.has_rows);
+    auto& own = json["sets"][judged.set.name] = to_json(judged.judgement, options.has_rows);
+    own["profile"] = judged.profile;
+  }
+  return json;
+}
+
+Json condense(const WorldOptions& options) {
+  if (options.tables.size() != 1)
+    throw InputError("--condense", "it takes the runs of one table", "name one table with --data FILE");
+  const auto times = read_measured_times(options.tables.front());
+  write_file(options.condensed, condensed_table(times));
+  return {{"summary", {{"times", times.size()}}}};
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  using namespace commpass::bench;
+  WorldOptions options;
+  commpass::Command command{"bench-world",
+                            "How good predictions and choices are, by published measurements of real clusters"};
+  command.add({{"--profile", &options.profiles, "MACHINE=FILE: the profile of a machine of the tables"},
+               {"--data", &options.tables, "judge by this table (docs/validation.md has its columns)"},
+               {"--rows", &options.has_rows, "also each case with its choice"},
+               {"--condense",
+                &options.condensed,
+                "write the table of --data with a row for all runs of an algorithm",
+                {.needs = {"--data"}}}});
+  return run_benchmark(std::move(command), argc, argv, "world", options,
+                       [&] { return options.condensed.empty() ? world(options) : condense(options); });
+}
