@@ -158,10 +158,20 @@ class Search {
   std::span<const MeasuredAlgorithm> measured_;
 };
 
+std::string sparse_counterpart(const std::string& name) {
+  if (is_one_of(name, {"direct-allreduce", "direct-nbx", "two-step-allreduce", "two-step-nbx"})) {
+    const auto hyphen = name.rfind('-');
+    return name.substr(0, hyphen) + "+" + name.substr(hyphen + 1);
+  }
+  if (name == "rma") return "direct+rma";
+  return {};
+}
+
 }  // namespace
 
 std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& of) {
   const auto& name = algorithm.name;
+  if (of.pattern.starts_with("sdde")) return sparse_counterpart(name);
   const int groups = groups_of(algorithm);
   const std::string window = name.ends_with("pairwise") ? ",window=1" : "";
   if (is_one_of(name, {"direct-nonblocking", "linear", "pmpi-alltoallv"})) return "standard";
@@ -179,13 +189,9 @@ std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& 
   if (is_one_of(name, {"mpi-alltoallv-staged", "isend-irecv-staged", "direct-staged"})) return "standard@staged";
   if (name == "pairwise-device") return "standard,window=1@device";
   if (is_one_of(name, {"mpix-alltoallv", "mpix-alltoall"})) return "two-step";
-  if (name == "node-aware-staged" && algorithm.parameter.ends_with("aggregation=node")) return "three-step@staged";
+  // More processes than these only add processes that wait.
+  if (name == "node-aware-staged" && algorithm.parameter == "processes=8 aggregation=node") return "three-step@staged";
   if (name == "burst-host") return "standard";
-  if (is_one_of(name, {"direct-allreduce", "direct-nbx", "two-step-allreduce", "two-step-nbx"})) {
-    const auto hyphen = name.rfind('-');
-    return name.substr(0, hyphen) + "+" + name.substr(hyphen + 1);
-  }
-  if (name == "rma") return "direct+rma";
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "bench/judgement.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -9,6 +11,7 @@
 #include "bench/measured_prices.hpp"
 #include "bench/summary.hpp"
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/median.hpp"
 #include "selector/choose/parallel.hpp"
 
@@ -41,12 +44,13 @@ class Judge {
   Judgement run(const std::string& origin) {
     price();
     if (prices_.empty())
-      throw InputError(origin, "no measured algorithm has a price",
-                       "name a profile with --profile MACHINE=FILE, or algorithms as docs/validation.md has them");
+      throw InputError(origin, "no measured algorithm has a price (" + result_.not_priced.begin()->first + ")",
+                       "use algorithms of docs/validation.md, or another profile");
     result_.cases = static_cast<int>(measured_.size());
     result_.measured = static_cast<int>(times_.size());
     judge_prices();
     judge_choices();
+    for (const auto& [of, algorithms] : measured_) add_row(of);
     return std::move(result_);
   }
 
@@ -167,7 +171,6 @@ class Judge {
     judge_order();
     judge_free_choice();
     judge_rules();
-    for (const auto& of : judged_) add_row(of);
   }
 
   Algorithms limited(const MeasuredCase& of, int limit) const {
@@ -266,11 +269,13 @@ class Judge {
   }
 
   void add_row(const MeasuredCase& of) {
-    const auto price = [&](const auto& algorithm) { return prices_.at({of, algorithm}); };
-    const auto chosen = *std::ranges::min_element(pools_.at(of), {}, price);
-    const auto& best = best_.at(of);
-    JudgedCase row{
-        of, chosen, best, price(chosen), time_of(of, chosen).median_s, price(best), time_of(of, best).median_s, {}};
+    JudgedCase row{of, {}, {}};
+    for (const auto& algorithm : priced_of(of)) {
+      const auto& time = time_of(of, algorithm);
+      row.times.push_back({algorithm, counterpart(algorithm, of), prices_.at({of, algorithm}), time.fastest_s,
+                           time.median_s, stalled_.contains({of, algorithm})});
+    }
+    std::ranges::stable_sort(row.times, {}, &PricedTime::predicted_s);
     if (const auto found = chosen_.find(of); found != chosen_.end()) row.free_choice = found->second;
     result_.rows.push_back(std::move(row));
   }
@@ -316,6 +321,25 @@ Judgement judge(const std::vector<MeasuredTime>& times, const std::map<std::stri
   return Judge(times, machines).run(origin);
 }
 
+std::vector<GroupError> errors_by(const Judgement& judgement, ErrorGroup group) {
+  std::map<std::pair<Bytes, std::string>, std::vector<double>> ratios;
+  for (const auto& row : judgement.rows)
+    for (const auto& time : row.times) {
+      if (time.is_stalled) continue;
+      auto key = std::pair<Bytes, std::string>{0, time.algorithm.name};
+      if (group == ErrorGroup::nodes) key = {row.of.nodes, fmt::format("{} nodes", row.of.nodes)};
+      if (group == ErrorGroup::bytes) key = {row.of.bytes, format_bytes(static_cast<double>(row.of.bytes))};
+      ratios[key].push_back(time.predicted_s / time.fastest_s);
+    }
+  std::vector<GroupError> errors;
+  for (const auto& [key, own] : ratios) {
+    std::vector<double> factors;
+    for (const double ratio : own) factors.push_back(factor_of(ratio));
+    errors.push_back({key.second, static_cast<int>(own.size()), median(factors), geometric_mean(own)});
+  }
+  return errors;
+}
+
 Json to_json(const Judgement& judgement, bool has_rows) {
   Json json{
       {"cases", judgement.cases},     {"measured", judgement.measured},           {"priced", judgement.priced},
@@ -333,18 +357,22 @@ Json to_json(const Judgement& judgement, bool has_rows) {
   for (const auto& [rule, regret] : judgement.rules) json["rules"][rule] = to_json(regret);
   json["not_priced"] = counts_of(judgement.not_priced);
   if (!has_rows) return json;
-  for (const auto& row : judgement.rows)
-    json["rows"].push_back({{"nodes", row.of.nodes},
-                            {"ppn", row.of.ppn},
-                            {"pattern", row.of.pattern},
-                            {"bytes_per_pair", row.of.bytes},
-                            {"cheapest", row.chosen.text()},
-                            {"cheapest_predicted_s", row.chosen_price_s},
-                            {"cheapest_measured_s", row.chosen_s},
-                            {"fastest", row.best.text()},
-                            {"fastest_predicted_s", row.best_price_s},
-                            {"fastest_measured_s", row.best_s},
-                            {"predict_chooses", row.free_choice.value_or("")}});
+  for (const auto& row : judgement.rows) {
+    Json one{{"nodes", row.of.nodes},
+             {"ppn", row.of.ppn},
+             {"pattern", row.of.pattern},
+             {"bytes_per_pair", row.of.bytes},
+             {"times", Json::array()}};
+    if (row.free_choice) one["predict"] = *row.free_choice;
+    for (const auto& time : row.times)
+      one["times"].push_back({{"algorithm", time.algorithm.text()},
+                              {"strategy", time.strategy},
+                              {"predicted_s", time.predicted_s},
+                              {"fastest_s", time.fastest_s},
+                              {"median_s", time.median_s},
+                              {"stalled", time.is_stalled}});
+    json["rows"].push_back(std::move(one));
+  }
   return json;
 }
 

@@ -29,11 +29,18 @@ struct Regret {
   int ties = 0;                ///< cases in which several algorithms have the least price: their geometric mean counts
 };
 
-/// A case with its choice, for those who look for the reason.
+/// An algorithm of a case, and its price.
+struct PricedTime {
+  MeasuredAlgorithm algorithm;
+  std::string strategy;
+  Seconds predicted_s = 0, fastest_s = 0, median_s = 0;
+  bool is_stalled = false;
+};
+
+/// A case, for those who look for a reason.
 struct JudgedCase {
   MeasuredCase of;
-  MeasuredAlgorithm chosen, best;
-  Seconds chosen_price_s = 0, chosen_s = 0, best_price_s = 0, best_s = 0;
+  std::vector<PricedTime> times;  ///< the cheapest first
   std::optional<std::string> free_choice;
 };
 
@@ -64,7 +71,19 @@ inline constexpr int in_flight_max = 64;  ///< the most messages to other nodes 
 Judgement judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines,
                 const std::string& origin);
 
-/// @param has_rows  also each case with its choice
+/// What times have in common whose errors are taken together.
+enum class ErrorGroup { algorithm, nodes, bytes };
+
+struct GroupError {
+  std::string group;
+  int times = 0;
+  double median_factor = 1, bias = 1;
+};
+
+/// Errors of prices by groups of times, without those that stall.
+std::vector<GroupError> errors_by(const Judgement& judgement, ErrorGroup group);
+
+/// @param has_rows  also each case with its prices and its choice
 Json to_json(const Judgement& judgement, bool has_rows);
 
 }  // namespace commpass::bench

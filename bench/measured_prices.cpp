@@ -27,7 +27,11 @@ int pattern_number(const MeasuredCase& of, const std::string& key) {
 /// One rank sends to ranks of the other node, or each of them sends to it.
 Pattern burst(const MeasuredCase& of, bool is_back) {
   Pattern pattern{of.ranks(), {}};
-  for (int i = 0; i < pattern_number(of, "messages"); ++i) {
+  const int messages = pattern_number(of, "messages");
+  if (of.nodes < 2 || messages > of.ppn)
+    throw InputError("pattern " + of.pattern, fmt::format("{} ranks of another node are needed", messages),
+                     "correct its nodes, ppn or messages");
+  for (int i = 0; i < messages; ++i) {
     const Rank first = 0, other = of.ppn + i;
     pattern.edges.push_back({is_back ? other : first, is_back ? first : other, of.bytes});
   }
@@ -64,11 +68,9 @@ SparseTraffic busiest_traffic(const MeasuredCase& of) {
 
 class Prices {
  public:
-  Prices(const PriceQuestion& question, const Machine& machine, const Layout& layout)
-      : question_(question),
-        machine_(machine),
-        layout_(layout),
-        paths_(offered_paths(question.is_on_devices ? DataPlace::device : DataPlace::host, layout, machine)) {}
+  /// @param paths  of the data
+  Prices(const PriceQuestion& question, const Machine& machine, const Layout& layout, std::vector<DataPath> paths)
+      : question_(question), machine_(machine), layout_(layout), paths_(std::move(paths)) {}
 
   PriceAnswer answer() && {
     for (const auto& of : question_.cases) {
@@ -168,11 +170,16 @@ Layout layout_of(const MeasuredCase& of, int sockets) {
 PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine, int sockets) {
   if (question.cases.empty()) return {};
   const auto layout = layout_of(question.cases.front(), sockets);
+  std::vector<DataPath> paths;
   try {
-    return Prices(question, machine, layout).answer();
-  } catch (const InputError& error) {  // the profile lacks parameters for all of them
-    return {{}, {{error.what(), static_cast<int>(question.cases.size())}}};
+    paths = offered_paths(question.is_on_devices ? DataPlace::device : DataPlace::host, layout, machine);
+    require_parameters(layout.on(machine), machine, paths.front());
+  } catch (const InputError& error) {  // the profile has no price for any of them
+    std::string reason = error.what();
+    if (reason.ends_with('.')) reason.pop_back();
+    return {{}, {{reason, static_cast<int>(question.cases.size() * question.strategies.size())}}};
   }
+  return Prices(question, machine, layout, std::move(paths)).answer();
 }
 
 }  // namespace commpass::bench

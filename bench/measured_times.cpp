@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "model/base/error.hpp"
@@ -53,6 +54,8 @@ class Row {
                        fmt::format("'{}' is no number of {} or more", (*this)[column], least), "correct it");
     return *value;
   }
+
+  const std::string& where() const { return where_; }
 
   Seconds seconds(const char* column) const { return number<double>(column, std::numeric_limits<double>::min()); }
 
@@ -140,7 +143,8 @@ std::vector<MeasuredTime> read_runs(const Table& table) {
 
 std::vector<MeasuredTime> read_condensed(const Table& table) {
   std::vector<MeasuredTime> times;
-  for (const auto& row : table.rows)
+  std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> known;
+  for (const auto& row : table.rows) {
     times.push_back({case_of(row),
                      {row["algorithm"], row["parameter"]},
                      row["date"],
@@ -148,6 +152,9 @@ std::vector<MeasuredTime> read_condensed(const Table& table) {
                      row.seconds("median_s"),
                      row.number<int>("runs", 1),
                      row.number<double>("stalled_share", 0)});
+    if (!known.emplace(times.back().of, times.back().algorithm).second)
+      throw InputError(row.where(), "an earlier row has the same algorithm and case", "take their runs together");
+  }
   return times;
 }
 

@@ -17,7 +17,7 @@ namespace {
 struct WorldOptions : OutputOptions {
   World world{COMMPASS_WORLD_TABLES, COMMPASS_WORLD_PROFILES};
   std::vector<std::string> profiles, tables;
-  std::string condensed;
+  std::string condensed, group;
   bool has_rows = false;
 };
 
@@ -39,15 +39,20 @@ bool is_shown(const std::string& rule, std::size_t place) {
 }
 
 void print_row(const JudgedCase& row) {
-  fmt::print(
-      "    {:>3} nodes x {:<3} {} {:>8} B  cheapest {} {} (predicted {})  fastest {} {} (predicted {})  regret "
-      "{:.2f}{}\n",
-      row.of.nodes, row.of.ppn, row.of.pattern, row.of.bytes, row.chosen.text(), format_seconds(row.chosen_s),
-      format_seconds(row.chosen_price_s), row.best.text(), format_seconds(row.best_s), format_seconds(row.best_price_s),
-      row.chosen_s / row.best_s, row.free_choice ? "  predict: " + *row.free_choice : "");
+  fmt::print("  {} nodes x {}, {}, {} B{}\n", row.of.nodes, row.of.ppn, row.of.pattern, row.of.bytes,
+             row.free_choice ? ", predict chooses " + *row.free_choice : "");
+  for (const auto& time : row.times)
+    fmt::print("    {:<44} {:<28} predicted {:>8}  fastest {:>8}  median {:>8}  factor {:.2f}{}\n",
+               time.algorithm.text(), time.strategy, format_seconds(time.predicted_s), format_seconds(time.fastest_s),
+               format_seconds(time.median_s), time.predicted_s / time.fastest_s, time.is_stalled ? "  stalls" : "");
 }
 
-void print(const JudgedSet& judged, bool has_rows) {
+ErrorGroup error_group(const std::string& name) {
+  if (name == "nodes") return ErrorGroup::nodes;
+  return name == "bytes" ? ErrorGroup::bytes : ErrorGroup::algorithm;
+}
+
+void print(const JudgedSet& judged, const WorldOptions& options) {
   const auto& j = judged.judgement;
   fmt::print("{}: {}, profile {}\n", judged.set.name, judged.set.what, judged.profile);
   fmt::print("  {} cases, {} of {} times have a price; {} of these stall and are left out of the errors\n", j.cases,
@@ -64,7 +69,10 @@ void print(const JudgedSet& judged, bool has_rows) {
   for (std::size_t i = 0; i < j.rules.size(); ++i)
     if (is_shown(j.rules[i].first, i)) print_regret("always " + j.rules[i].first, j.rules[i].second);
   for (const auto& [why, count] : j.not_priced) fmt::print("    no price: {} ({})\n", why, count);
-  if (has_rows)
+  if (!options.group.empty())
+    for (const auto& [group, times, median_factor, bias] : errors_by(j, error_group(options.group)))
+      fmt::print("    {:<40} {:>4} times  median factor {:>6.2f}  bias {:>6.2f}\n", group, times, median_factor, bias);
+  if (options.has_rows)
     for (const auto& row : j.rows) print_row(row);
   fmt::print("\n");
 }
@@ -85,9 +93,13 @@ Json world(WorldOptions& options) {
   for (const auto& table : options.tables)
     sets.push_back(judge_table(options.world, {table, "table of the user"}, table));
   if (options.tables.empty()) sets = judge_world(options.world);
+  for (const auto& named : options.world.profile_files)
+    if (std::ranges::none_of(sets, [&](const JudgedSet& set) { return set.machines.contains(named.first); }))
+      throw InputError("--profile " + named.first + "=" + named.second, "no table has times of this machine",
+                       "name one as the tables do");
   Json json{{"schema_version", 1}, {"context", {{"tables", options.world.tables}}}, {"summary", bounded_figures(sets)}};
   for (const auto& judged : sets) {
-    if (!options.json) print(judged, options.has_rows);
+    if (!options.json) print(judged, options);
     auto& own = json["sets"][judged.set.name] = to_json(judged.judgement, options.has_rows);
     own["profile"] = judged.profile;
   }
@@ -112,7 +124,8 @@ int main(int argc, char** argv) {
                             "How good predictions and choices are, by published measurements of real clusters"};
   command.add({{"--profile", &options.profiles, "MACHINE=FILE: the profile of a machine of the tables"},
                {"--data", &options.tables, "judge by this table (docs/validation.md has its columns)"},
-               {"--rows", &options.has_rows, "also each case with its choice"},
+               {"--rows", &options.has_rows, "also each case, with all prices and the choice"},
+               {"--by", &options.group, "errors of prices by this", {.one_of = {"algorithm", "nodes", "bytes"}}},
                {"--condense",
                 &options.condensed,
                 "write the table of --data with a row for all runs of an algorithm",

@@ -44,16 +44,35 @@ std::string factor(double value) { return format_fixed(value, value < 100 ? 2 : 
 
 constexpr const char* none = "–";
 
-struct RuleCells {
-  std::string name = none, mean = none, worst = none;
-};
+/// The line below the head of a table.
+std::string separator(int columns) {
+  std::string line = "|";
+  for (int i = 0; i < columns; ++i) line += "---|";
+  return line + "\n";
+}
 
 /// The best rule, of the MPI library's own call or of all others.
-RuleCells best_rule(const Judgement& judgement, bool is_of_the_library) {
-  for (const auto& [name, regret] : judgement.rules)
-    if (is_of_library({name, {}}) == is_of_the_library) return {name, factor(regret.gmean), factor(regret.worst)};
-  return {};
+const std::pair<std::string, Regret>* best_rule(const Judgement& judgement, bool is_of_the_library) {
+  const auto found = std::ranges::find_if(judgement.rules, [&](const auto& rule) {
+    return is_of_library({rule.first, {}}) == is_of_the_library;
+  });
+  return found == judgement.rules.end() ? nullptr : &*found;
 }
+
+/// Both, and sending directly.
+std::vector<std::pair<std::string, Regret>> shown_rules(const Judgement& judgement) {
+  std::vector<std::pair<std::string, Regret>> shown;
+  if (const auto* const rule = best_rule(judgement, false))
+    shown.emplace_back("best fixed rule: " + rule->first, rule->second);
+  if (const auto* const rule = best_rule(judgement, true))
+    shown.emplace_back("MPI's own call: " + rule->first, rule->second);
+  for (const auto& [name, regret] : judgement.rules)
+    if (name.starts_with("direct-") || name == "linear" || name == "pairwise")
+      shown.emplace_back("always " + name, regret);
+  return shown;
+}
+
+std::string mean_of(const std::pair<std::string, Regret>* rule) { return rule ? factor(rule->second.gmean) : none; }
 
 }  // namespace
 
@@ -81,7 +100,9 @@ JudgedSet judge_table(const World& world, const DataSet& set, const std::string&
     profiles.insert(machine.name);
     machines.emplace(time.of.machine, JudgedMachine{std::move(machine), known.sockets});
   }
-  return {set, join(profiles, ", "), judge(times, machines, path)};
+  std::set<std::string> names;
+  for (const auto& [name, machine] : machines) names.insert(name);
+  return {set, join(profiles, ", "), std::move(names), judge(times, machines, path)};
 }
 
 std::vector<JudgedSet> judge_world(const World& world) {
@@ -116,47 +137,60 @@ Json bounded_figures(const std::vector<JudgedSet>& sets) {
   return json;
 }
 
-std::string prediction_rows(const std::vector<JudgedSet>& sets) {
-  std::string rows;
-  for (const auto& [set, profile, judgement] : sets)
-    append(rows, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", set.name, profile, judgement.cases,
-           judgement.measured, judgement.priced, factor(judgement.median_factor), factor(judgement.p90_factor),
-           factor(judgement.bias), percent(judgement.within_2),
-           judgement.rank_correlation ? format_fixed(*judgement.rank_correlation, 2) : none);
-  return rows;
+DocumentTable prediction_table(const std::vector<JudgedSet>& sets) {
+  DocumentTable table{
+      "| data set | profile | cases | times | priced | median factor | 90 % within | bias | within 2 | order | MPI's "
+      "own call |",
+      separator(11)};
+  for (const auto& judged : sets) {
+    const auto& of = judged.judgement;
+    append(table.rows, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", judged.set.name, judged.profile,
+           of.cases, of.measured, of.priced, factor(of.median_factor), factor(of.p90_factor), factor(of.bias),
+           percent(of.within_2), of.rank_correlation ? format_fixed(*of.rank_correlation, 2) : none,
+           of.library_factor ? factor(*of.library_factor) : none);
+  }
+  return table;
 }
 
-std::string choice_rows(const std::vector<JudgedSet>& sets) {
-  std::string rows;
+DocumentTable algorithm_table(const std::vector<JudgedSet>& sets) {
+  DocumentTable table{"| data set | algorithm | prices | median factor | bias |", separator(5)};
+  for (const auto& judged : sets)
+    for (const auto& [group, times, median_factor, bias] : errors_by(judged.judgement, ErrorGroup::algorithm))
+      append(table.rows, "| {} | {} | {} | {} | {} |\n", judged.set.name, group, times, factor(median_factor),
+             factor(bias));
+  return table;
+}
+
+DocumentTable choice_table(const std::vector<JudgedSet>& sets) {
+  DocumentTable table{"| data set | choice | cases | regret, mean | 95 % | worst | stalls |", separator(7)};
+  for (const auto& judged : sets) {
+    const auto& of = judged.judgement;
+    const auto add = [&](const std::string& what, const std::optional<Regret>& regret) {
+      if (regret)
+        append(table.rows, "| {} | {} | {} | {} | {} | {} | {} |\n", judged.set.name, what, regret->cases,
+               factor(regret->gmean), factor(regret->p95), factor(regret->worst), percent(regret->stalled_choices));
+    };
+    add("the cheapest of those measured", of.choice);
+    add(fmt::format("the same, at most {} messages in flight", in_flight_max), of.limited_choice);
+    add("`predict`, where it was measured", of.free_choice);
+    for (const auto& [name, regret] : shown_rules(of)) add(name, regret);
+  }
+  return table;
+}
+
+DocumentTable readme_table(const std::vector<JudgedSet>& sets) {
+  DocumentTable table{
+      "| real cluster | exchanges | predicted ÷ measured | time of the choice ÷ of the fastest | best fixed rule | "
+      "MPI's own call |",
+      separator(6)};
   for (const auto& judged : sets) {
     const auto& judgement = judged.judgement;
     if (!judgement.choice) continue;
-    const auto add = [&](const std::string& which, const Judgement& of, const std::optional<Regret>& regret,
-                         const std::optional<Regret>& limited) {
-      const auto rule = best_rule(of, false), library = best_rule(of, true);
-      append(rows, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", judged.set.name, which,
-             regret ? factor(regret->gmean) : none, regret ? factor(regret->worst) : none,
-             regret ? percent(regret->stalled_choices) : none, limited ? factor(limited->gmean) : none,
-             limited ? factor(limited->worst) : none, rule.name, rule.mean, rule.worst, library.mean);
-    };
-    add(fmt::format("cheapest of those measured, {}", judgement.choice->cases), judgement, judgement.choice,
-        judgement.limited_choice);
-    const int free_cases = judgement.free_choice ? judgement.free_choice->cases : 0;
-    add(fmt::format("`predict`, {} of {} measured", free_cases, judgement.choice->cases), {}, judgement.free_choice,
-        {});
+    const auto machine = judged.set.name.substr(0, judged.set.name.find('-'));
+    append(table.rows, "| {} | {} | {} | {} | {} | {} |\n", machine, judged.set.what, factor(judgement.median_factor),
+           factor(judgement.choice->gmean), mean_of(best_rule(judgement, false)), mean_of(best_rule(judgement, true)));
   }
-  return rows;
-}
-
-std::string readme_rows(const std::vector<JudgedSet>& sets) {
-  std::string rows;
-  for (const auto& [set, profile, judgement] : sets) {
-    if (!judgement.choice) continue;
-    const auto machine = set.name.substr(0, set.name.find('-'));
-    append(rows, "| {} | {} | {} | {} | {} | {} |\n", machine, set.what, factor(judgement.median_factor),
-           factor(judgement.choice->gmean), best_rule(judgement, false).mean, best_rule(judgement, true).mean);
-  }
-  return rows;
+  return table;
 }
 
 }  // namespace commpass::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct World {
 struct JudgedSet {
   DataSet set;
   std::string profile;
+  std::set<std::string> machines;
   Judgement judgement;
 };
 
@@ -43,21 +45,16 @@ std::vector<JudgedSet> judge_world(const World& world);
 /// Numbers of which none may grow, "SET.FIGURE".
 Json bounded_figures(const std::vector<JudgedSet>& sets);
 
-/// Rows of the tables of docs/validation.md: of predictions, and of choices.
-std::string prediction_rows(const std::vector<JudgedSet>& sets);
-std::string choice_rows(const std::vector<JudgedSet>& sets);
-inline constexpr const char* prediction_head =
-    "| data set | profile | cases | times | priced | median factor | 90 % within | bias | within 2 | order |\n"
-    "|---|---|---|---|---|---|---|---|---|---|";
-inline constexpr const char* choice_head =
-    "| data set | choices | regret, mean | worst | stalls | at most 64 in flight: mean | worst | best fixed rule | its "
-    "mean | worst | MPI's own call: mean |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|";
-/// Rows of the table of README.md.
-std::string readme_rows(const std::vector<JudgedSet>& sets);
-inline constexpr const char* readme_head =
-    "| real cluster | what | predicted ÷ measured, median factor | choice ÷ fastest measured, mean | best fixed rule | "
-    "MPI's own call |\n"
-    "|---|---|---|---|---|---|";
+/// A table of a document: its first line, and the others, each with its end.
+struct DocumentTable {
+  std::string head, rows;
+};
+
+/// Those of docs/validation.md.
+DocumentTable prediction_table(const std::vector<JudgedSet>& sets);
+DocumentTable algorithm_table(const std::vector<JudgedSet>& sets);
+DocumentTable choice_table(const std::vector<JudgedSet>& sets);
+/// That of README.md.
+DocumentTable readme_table(const std::vector<JudgedSet>& sets);
 
 }  // namespace commpass::bench

@@ -1,0 +1,65 @@
+// Figures of predictions and choices by published measurements: bounds, and the tables of documents.
+#include "bench/world_sets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "document_table.hpp"
+#include "model/base/file.hpp"
+
+namespace commpass::bench {
+namespace {
+
+const std::string source = COMMPASS_TEST_SOURCE;
+
+const std::vector<JudgedSet>& judged() {
+  static const auto sets = judge_world({source + "/bench/world", source + "/profiles"});
+  return sets;
+}
+
+/// A bound a little above a figure, of three digits. Counts, and figures that cannot be better, are their own bounds.
+double bound_of(double figure) {
+  if (figure == std::floor(figure)) return figure;
+  constexpr double margin_ratio = 1.02, digits = 1000;
+  return std::ceil(figure * margin_ratio * digits) / digits;
+}
+
+// UPDATE_GOLDEN writes bounds for the figures of today.
+TEST(World, KeepsItsFiguresWithinBounds) {
+  const auto path = source + "/tests/bench/world_bounds.json";
+  const auto figures = bounded_figures(judged());
+  if (std::getenv("UPDATE_GOLDEN")) {
+    auto bounds = Json::object();
+    for (const auto& [name, value] : figures.items()) bounds[name] = bound_of(value.get<double>());
+    write_file(path, Json{{"world", bounds}}.dump(1) + "\n");
+  }
+  const auto bounds = Json::parse(read_file(path), path).at("world");
+  for (const auto& [name, value] : figures.items()) {
+    ASSERT_TRUE(bounds.contains(name)) << path << " has no bound of " << name << "; UPDATE_GOLDEN=1 writes it";
+    EXPECT_LE(value.get<double>(), bounds.at(name).get<double>()) << name;
+  }
+  EXPECT_EQ(figures.size(), bounds.size()) << path << " has bounds of figures that there are not";
+}
+
+TEST(World, IsInTheDocuments) {
+  const auto page = source + "/docs/validation.md";
+  for (const auto& table : {prediction_table(judged()), algorithm_table(judged()), choice_table(judged())})
+    test::expect_table(page, table.head, table.rows);
+  const auto readme = readme_table(judged());
+  test::expect_table(source + "/README.md", readme.head, readme.rows);
+}
+
+TEST(World, HasNoChoiceThatStallsWithAtMost64MessagesInFlight) {
+  int checked = 0;
+  for (const auto& set : judged()) {
+    if (!set.judgement.limited_choice) continue;
+    EXPECT_EQ(set.judgement.limited_choice->stalled_choices, 0) << set.set.name;
+    ++checked;
+  }
+  EXPECT_GE(checked, 3);
+}
+
+}  // namespace
+}  // namespace commpass::bench
