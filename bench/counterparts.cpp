@@ -177,6 +177,7 @@ std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& 
   if (is_one_of(name, {"direct-nonblocking", "linear", "pmpi-alltoallv"})) return "standard";
   if (is_one_of(name, {"direct-pairwise", "pairwise"})) return "standard,window=1";
   if (name == "modified-bruck") return "tuna,radix=2";
+  if (name == "tuna" && algorithm.parameter == "best radix") return "tuna,radix=auto";
   if (is_one_of(name, {"node-aware-nonblocking", "node-aware-pairwise"})) return "two-step" + window;
   if (is_one_of(name, {"hierarchical-nonblocking", "hierarchical-pairwise"})) return "multi-leader,leaders=1" + window;
   if (is_one_of(name, {"multileader-nonblocking", "multileader-pairwise"}) && groups > 0)
@@ -208,8 +209,12 @@ int messages_in_flight(const MeasuredAlgorithm& algorithm, const MeasuredCase& o
   return 1;
 }
 
-bool is_of_library(const MeasuredAlgorithm& algorithm) {
-  return is_one_of(algorithm.name, {"pmpi", "library-default"});
+bool is_library_alltoall(const MeasuredAlgorithm& algorithm) {
+  return is_one_of(algorithm.name, {"pmpi", "pmpi-alltoall", "library-default"});
+}
+
+bool is_of_library(const std::string& algorithm) {
+  return starts_with_one_of(algorithm, {"pmpi", "library-default", "mpi-"}) || algorithm == "mpi";
 }
 
 NearestMeasured nearest_measured(const std::string& strategy, const MeasuredCase& of,

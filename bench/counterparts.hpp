@@ -15,8 +15,11 @@ std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& 
 /// Messages to other nodes that a rank has in flight at once.
 int messages_in_flight(const MeasuredAlgorithm& algorithm, const MeasuredCase& of);
 
-/// Is it the MPI library's own call, by whatever algorithm?
-bool is_of_library(const MeasuredAlgorithm& algorithm);
+/// Is it MPI_Alltoall of the library, which `mpi` stands for?
+bool is_library_alltoall(const MeasuredAlgorithm& algorithm);
+/// Is it a call of the MPI library, on host or device memory?
+/// @param algorithm  its name, with a parameter or without
+bool is_of_library(const std::string& algorithm);
 
 /// A measured algorithm that stands for a strategy.
 struct NearestMeasured {

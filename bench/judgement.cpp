@@ -27,6 +27,8 @@ double upper_quantile(std::vector<double> values, double fraction) {
   return values[std::min(values.size() - 1, static_cast<std::size_t>(fraction * static_cast<double>(values.size())))];
 }
 
+constexpr double tie_ratio = 1.000001;  ///< prices and times that differ by less are equal
+
 double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
 
 class Judge {
@@ -137,7 +139,7 @@ class Judge {
                        static_cast<double>(factors.size());
     for (const auto& [of, price] : library_prices_)
       for (const auto& algorithm : measured_.at(of))
-        if (is_of_library(algorithm)) library.push_back(factor_of(price / time_of(of, algorithm).fastest_s));
+        if (is_library_alltoall(algorithm)) library.push_back(factor_of(price / time_of(of, algorithm).fastest_s));
     if (!library.empty()) result_.library_factor = median(library);
   }
 
@@ -181,7 +183,6 @@ class Judge {
 
   /// The algorithms with the least price of each case.
   std::map<MeasuredCase, Algorithms> cheapest(int limit) const {
-    constexpr double tie_ratio = 1.000001;
     std::map<MeasuredCase, Algorithms> result;
     for (const auto& of : judged_) {
       auto algorithms = limited(of, limit);
@@ -210,6 +211,7 @@ class Judge {
         stalled_runs += time.stalled_share;
       }
       regrets.push_back(geometric_mean(ratios));
+      regret.fastest_chosen += regrets.back() < tie_ratio;
       regret.ties += algorithms.size() > 1;
       regret.stalled_choices += stalled / static_cast<double>(algorithms.size() * choices.size());
       regret.stalled_runs += stalled_runs / static_cast<double>(algorithms.size() * choices.size());
@@ -305,7 +307,8 @@ Json to_json(const Regret& regret) {
           {"worst_bytes", of.bytes},
           {"stalled_choices_share", regret.stalled_choices},
           {"stalled_runs_share", regret.stalled_runs},
-          {"ties", regret.ties}};
+          {"ties", regret.ties},
+          {"fastest_chosen", regret.fastest_chosen}};
 }
 
 Json counts_of(const std::map<std::string, int>& counts) {

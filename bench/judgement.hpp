@@ -23,6 +23,7 @@ struct JudgedMachine {
 struct Regret {
   int cases = 0;
   double gmean = 1, p95 = 1, worst = 1;
+  int fastest_chosen = 0;  ///< cases without regret
   MeasuredCase worst_case;
   double stalled_choices = 0;  ///< share of cases in which the algorithm that is chosen stalls
   double stalled_runs = 0;     ///< share of its runs

@@ -8,6 +8,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
+#include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
@@ -74,7 +75,8 @@ class Prices {
 
   PriceAnswer answer() && {
     for (const auto& of : question_.cases) {
-      if (of.pattern.starts_with("alltoall")) alltoall(of);
+      if (of.pattern.starts_with("alltoallv:")) one_shot(of);
+      else if (of.pattern.starts_with("alltoall")) alltoall(of);
       else if (of.pattern.starts_with("burst:")) with_pattern(of, {burst(of, false), burst(of, true)});
       else if (of.pattern.starts_with("spmv:")) with_pattern(of, {nearest_ranks(of)});
       else if (of.pattern.starts_with("sdde-constant:")) sparse(of);
@@ -120,6 +122,14 @@ class Prices {
     const auto ranking = rank_alltoall(of.bytes, layout_, machine_, CostModel::burst, {}, {}, paths_);
     const auto chosen = std::ranges::find(ranking, false, &Candidate::is_part);
     answer_.cases[of].chosen = to_string(as_run(*chosen));
+  }
+
+  /// Blocks of uniform sizes from 0 to twice their mean, which no rank knows before.
+  void one_shot(const MeasuredCase& of) {
+    const auto blocks = parse_alltoallv(fmt::format("alltoallv:ranks={},bytes={}", of.ranks(), 2 * of.bytes)).value();
+    const RandomPattern random{.block_bytes = blocks.mean_bytes, .size_variance = blocks.size_variance};
+    for (const auto& text : question_.strategies)
+      note(of, text, [&] { return price_one_shot(parse_strategy(text), random, layout_, machine_).cost.seconds; });
   }
 
   /// The mean over the patterns.

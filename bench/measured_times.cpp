@@ -201,6 +201,8 @@ std::vector<MeasuredTime> parse_measured_times(const std::string& text, const st
     if (table.columns.empty()) table.columns = fields_of(lines[i]);
     else table.rows.emplace_back(table.columns, lines[i], fmt::format("{}, line {}", origin, i + 1));
   }
+  if (table.columns.empty())
+    throw InputError(origin, "it has no line of columns", "name a table of measured exchanges");
   for (const auto& format : formats) {
     if (!table.has(format.columns)) continue;
     auto times = format.read(table);
@@ -218,14 +220,15 @@ std::vector<MeasuredTime> read_measured_times(const std::string& path) {
 }
 
 std::string condensed_table(const std::vector<MeasuredTime>& times) {
-  std::string text = std::string(condensed_columns) + "\n";
+  auto text = fmt::format("{}\n", condensed_columns);
   for (const auto& time : times) {
     const auto quoted = [](const std::string& field) {
-      return field.find(',') == std::string::npos ? field : '"' + field + '"';
+      return field.find(',') == std::string::npos ? field : fmt::format("\"{}\"", field);
     };
-    append(text, "{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{},{:.3g}\n", time.of.machine, quoted(time.of.library),
-           time.date, time.of.nodes, time.of.ppn, quoted(time.of.pattern), time.of.bytes, time.algorithm.name,
-           quoted(time.algorithm.parameter), time.fastest_s, time.median_s, time.runs, time.stalled_share);
+    append(text, "{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{},{:.3g}\n", quoted(time.of.machine),
+           quoted(time.of.library), quoted(time.date), time.of.nodes, time.of.ppn, quoted(time.of.pattern),
+           time.of.bytes, quoted(time.algorithm.name), quoted(time.algorithm.parameter), time.fastest_s, time.median_s,
+           time.runs, time.stalled_share);
   }
   return text;
 }

@@ -24,9 +24,10 @@ struct WorldOptions : OutputOptions {
 void print_regret(const std::string& what, const std::optional<Regret>& regret) {
   if (!regret) return;
   const auto& worst = regret->worst_case;
-  fmt::print("  {:<46} {:>4} cases  mean {:>6.2f}  95 % {:>7.2f}  worst {:>7.2f} ({} nodes x {}, {}, {})", what,
-             regret->cases, regret->gmean, regret->p95, regret->worst, worst.nodes, worst.ppn, worst.pattern,
-             format_bytes(static_cast<double>(worst.bytes)));
+  fmt::print(
+      "  {:<46} {:>4} cases, fastest {:>3}  mean {:>6.2f}  95 % {:>7.2f}  worst {:>7.2f} ({} nodes x {}, {}, {})", what,
+      regret->cases, regret->fastest_chosen, regret->gmean, regret->p95, regret->worst, worst.nodes, worst.ppn,
+      worst.pattern, format_bytes(static_cast<double>(worst.bytes)));
   fmt::print("  stalls {:.1f} % of choices, {:.1f} % of runs{}\n", 100 * regret->stalled_choices,
              100 * regret->stalled_runs, regret->ties > 0 ? fmt::format("; {} ties", regret->ties) : "");
 }

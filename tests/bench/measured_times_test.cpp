@@ -89,7 +89,7 @@ TEST(MeasuredTimes, NameFileLineAndColumnOfWhatIsWrong) {
   EXPECT_THAT(message_of(condensed + condensed.substr(condensed.find('\n') + 1)),
               HasSubstr("my.csv, line 3: an earlier row has the same algorithm and case"));
   EXPECT_THAT(message_of("a,b\n1,2\n"), HasSubstr("no columns of measured exchanges: a,b"));
-  EXPECT_THAT(message_of(""), HasSubstr("no columns of measured exchanges"));
+  EXPECT_THAT(message_of("# a comment\n"), HasSubstr("my.csv: it has no line of columns"));
   EXPECT_THAT(message_of(run_columns), HasSubstr("no time of a whole exchange"));
 }
 
