@@ -169,7 +169,7 @@ class Judge {
     result_.choice = regret_of(cheapest(0));
     const bool has_messages_in_flight =
         std::ranges::all_of(judged_, [](const auto& of) { return of.pattern.starts_with("alltoall"); });
-    if (has_messages_in_flight) result_.limited_choice = regret_of(cheapest(in_flight_max));
+    if (has_messages_in_flight) result_.limited_choice = regret_of(cheapest(default_messages_off_node));
     judge_order();
     judge_free_choice();
     judge_rules();
@@ -229,7 +229,7 @@ class Judge {
     std::vector<double> correlations;
     for (const auto& of : judged_) {
       std::vector<double> prices, medians;
-      for (const auto& algorithm : limited(of, in_flight_max)) {
+      for (const auto& algorithm : limited(of, default_messages_off_node)) {
         prices.push_back(prices_.at({of, algorithm}));
         medians.push_back(time_of(of, algorithm).median_s);
       }

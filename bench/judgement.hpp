@@ -55,7 +55,7 @@ struct Judgement {
   double within_2 = 0;                                ///< share
   std::optional<double> rank_correlation;             ///< of prices and medians in a case, median over the cases
   std::optional<Regret> choice;                       ///< by price, among all with a price
-  std::optional<Regret> limited_choice;               ///< among those with at most in_flight_max messages in flight
+  std::optional<Regret> limited_choice;               ///< among those with at most default_messages_off_node in flight
   std::optional<Regret> free_choice;                  ///< of `predict`, if a measured algorithm stands for it
   int same_as_chosen = 0;                             ///< of the cases of free_choice: the same strategy was measured
   std::map<std::string, int> not_measured;            ///< free choices that no measured algorithm stands for
@@ -64,8 +64,6 @@ struct Judgement {
   std::map<std::string, int> not_priced;              ///< measured algorithms without a price, by reason
   std::vector<JudgedCase> rows;
 };
-
-inline constexpr int in_flight_max = 64;  ///< the most messages to other nodes of which no run stalled on Dane
 
 /// @param machines  by the name that the times have; other machines' times have no price
 /// @throws InputError if nothing has a price

@@ -173,7 +173,7 @@ DocumentTable choice_table(const std::vector<JudgedSet>& sets) {
                percent(regret->stalled_choices));
     };
     add("the cheapest of those measured", of.choice);
-    add(fmt::format("the same, at most {} messages in flight", in_flight_max), of.limited_choice);
+    add(fmt::format("the same, at most {} messages in flight", default_messages_off_node), of.limited_choice);
     add("`predict`, where its choice was measured", of.free_choice);
     for (const auto& [name, regret] : shown_rules(of)) add(name, regret);
   }
