@@ -181,10 +181,8 @@ DocumentTable choice_table(const std::vector<JudgedSet>& sets) {
 }
 
 DocumentTable readme_table(const std::vector<JudgedSet>& sets) {
-  DocumentTable table{
-      "| real cluster | exchanges | predicted ÷ measured | time of the choice ÷ of the fastest | best fixed rule | "
-      "MPI's own call |",
-      separator(6)};
+  DocumentTable table{"| real cluster | exchanges | predicted ÷ measured | choice | best fixed rule | MPI's own call |",
+                      separator(6)};
   for (const auto& judged : sets) {
     const auto& judgement = judged.judgement;
     if (!judgement.choice) continue;
