@@ -289,6 +289,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   if (!provenance.is_object()) throw in.error("provenance", "is no object", "write {...}");
   rename_provenance(provenance);
   profile.provenance_json = provenance.dump();
+  if (const auto* library = provenance.find("mpi_library"); library && library->is_string())
+    profile.machine.mpi_library = library->get<std::string>();
 
   if (version >= levels_version) read_levels(in, machine, version);
   else read_without_levels(in, machine, version);

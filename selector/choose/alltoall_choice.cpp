@@ -9,6 +9,7 @@
 
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
+#include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/ties.hpp"
@@ -39,57 +40,68 @@ class Telling {
   std::map<std::string, Seconds> seconds_;
 };
 
-/// Does MPI_Alltoall combine such blocks? MPI libraries do so by Bruck's algorithm where blocks are small and ranks are
-/// not few; these are MPICH's limits (src/mpi/coll/alltoall), and Open MPI's are near.
-bool are_combined_by_library(double block_bytes, const Layout& layout) {
-  constexpr double most_bytes = 256;
-  constexpr int least_ranks = 8;
-  return block_bytes > 0 && block_bytes <= most_bytes && layout.ranks() >= least_ranks;
+bool is_of_library(const Candidate& candidate) { return candidate.strategy.route == "mpi"; }
+
+/// Of the library's call as it was measured: standard, and what the call takes beyond it. On more ranks than it was
+/// measured with its own algorithm shows, which sends messages in batches; MPI_Alltoall combines small blocks.
+void correct_measured_call(Candidate& mpi, const Pricer& price, const LibraryExchange& exchange, const Layout& layout,
+                           const Machine& machine) {
+  const auto algorithm = library_algorithm(exchange, layout, machine);
+  const auto of_strategy = [&](Strategy strategy) {
+    strategy.path = mpi.strategy.path;
+    return price(std::span(&strategy, 1)).front().cost;
+  };
+  const auto is_cheaper = [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; };
+  const auto& operations = machine.operations;
+  const int more_ranks = operations.ranks ? std::max(0, layout.ranks() - *operations.ranks) : 0;
+  if (more_ranks > 0) {
+    // Windows as MPICH has them stand in for the rules of other libraries.
+    const auto batches =
+        algorithm.is_stand_in || algorithm.turns_blocks() ? parse_strategy("standard,window=32") : algorithm.strategy;
+    mpi.cost = std::max(mpi.cost, of_strategy(batches), is_cheaper);
+  }
+  if (exchange.function == LibraryFunction::alltoallv) {
+    mpi.cost.seconds += more_ranks * operations.alltoallv_rank_s.value_or(0);
+  } else if (algorithm.turns_blocks() && exchange.block_bytes > 0) {
+    auto combined = of_strategy(algorithm.strategy);
+    combined.seconds += turning_seconds(exchange.block_bytes, layout, machine);
+    mpi.cost = std::min(mpi.cost, combined, is_cheaper);
+  }
 }
 
-/// The cost of a strategy whose text is given, on some path.
-Cost cost_of(const Pricer& price, const char* text, const DataPath& path) {
-  auto strategy = parse_strategy(text);
-  strategy.path = path;
-  return price(std::span(&strategy, 1)).front().cost;
-}
-
-/// What Bruck's algorithm takes: the messages of tuna with radix 2, and blocks turned in memory before and after.
-Cost bruck_cost(const Pricer& price, double block_bytes, const DataPath& path, const Layout& layout,
-                const Machine& machine) {
-  auto cost = cost_of(price, "tuna,radix=2", path);
-  const double ranks = layout.ranks(), bytes = ranks * block_bytes;
-  cost.seconds += copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
-  return cost;
-}
-
-bool is_cheaper(const Cost& a, const Cost& b) { return a.seconds < b.seconds; }
-
-/// Makes the price of the library's call on more ranks than it was measured with no less than that of batches of 32
-/// messages, as MPICH has them (MPIR_CVAR_ALLTOALL_THROTTLE): with fewer peers they do not show.
-void throttle_library(Candidate& mpi, const Pricer& price, const Layout& layout, const Machine& machine) {
-  const auto measured = machine.operations.ranks;
-  if (!measured || layout.ranks() <= *measured) return;
-  mpi.cost = std::max(mpi.cost, cost_of(price, "standard,window=32", mpi.strategy.path), is_cheaper);
+/// The pricer of the messages that the library sends. The layout must live as long as the result.
+std::function<Pricer(const LibraryAlgorithm&)> library_pricer(const RandomPattern& blocks, const Layout& layout,
+                                                              const Machine& machine, CostModel model) {
+  const auto unlimited = std::make_shared<const Machine>(without_limits(machine));
+  return [=, &layout](const LibraryAlgorithm& algorithm) -> Pricer {
+    auto sent = blocks;
+    if (algorithm.exchanges_nothing && !unlimited->operations.alltoallv_rank_s) {
+      const double density = (blocks.density_on_node * (layout.max_ppn() - 1) +
+                              blocks.density_off_node * (layout.ranks() - layout.max_ppn())) /
+                             std::max(1, layout.ranks() - 1);
+      sent = {.block_bytes = blocks.block_bytes * density, .ranks_drawn = blocks.ranks_drawn};
+    }
+    return [unlimited, price = random_pricer(sent, layout, *unlimited, model, {}, Usage::once)](
+               std::span<const Strategy> strategies) { return price(strategies); };
+  };
 }
 
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
-  return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {}, Usage::once),
+  const auto exchange = library_exchange(blocks, layout, sizes);
+  const bool is_measured = library_call(machine.operations, Usage::once).call_s.has_value();
+  auto plain = random_pricer(blocks, layout, machine, model, {}, Usage::once);
+  if (!is_measured && model == CostModel::burst)
+    plain =
+        with_library_price(std::move(plain), library_pricer(blocks, layout, machine, model), exchange, layout, machine);
+  return [=, &layout, &machine, price = std::move(plain),
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates)
-      if (candidate.strategy.route == "mpi") throttle_library(candidate, price, layout, machine);
-    if (sizes == BlockSizes::equal) {
-      if (!are_combined_by_library(blocks.block_bytes, layout)) return candidates;
-      for (auto& mpi : candidates)
-        if (mpi.strategy.route == "mpi")
-          mpi.cost =
-              std::min(mpi.cost, bruck_cost(price, blocks.block_bytes, mpi.strategy.path, layout, machine), is_cheaper);
-      return candidates;
-    }
-    for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
+      if (is_measured && is_of_library(candidate)) correct_measured_call(candidate, price, exchange, layout, machine);
+    if (sizes == BlockSizes::told)
+      for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
     return candidates;
   };
 }
@@ -102,7 +114,7 @@ Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Mach
              std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates)
-      if (candidate.strategy.route == "mpi") candidate.cost.seconds = 0;
+      if (is_of_library(candidate)) candidate.cost.seconds = 0;
     return candidates;
   };
 }

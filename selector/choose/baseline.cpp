@@ -35,6 +35,11 @@ const Baseline* baseline_of(const Strategy& strategy) {
   return found == all.end() ? nullptr : &*found;
 }
 
+std::string describe(const Baseline& baseline, const Candidate& candidate) {
+  if (!candidate.library) return baseline.what;
+  return fmt::format("{} by {}", name_of(candidate.library->function), candidate.library->name);
+}
+
 const Candidate* users_way(std::span<const Candidate> candidates, DataPlace place) {
   for (const auto& baseline : baselines(place)) {
     if (baseline.strategy.route != baselines().front().strategy.route) continue;
@@ -63,7 +68,7 @@ std::string compare_with_baselines(std::span<const Candidate> ranking, const Can
     const auto others = ranked_seconds(*found, calls);
     if (others <= 0 || (found->is_part && others < own)) continue;  // the least says nothing where it is less
     text += fmt::format("  {}{} {} ({}: {}{})\n", found->is_part ? "at least " : "", compare_speed(own, others),
-                        baseline.what, to_string(baseline.strategy), format_seconds(others),
+                        describe(baseline, *found), to_string(baseline.strategy), format_seconds(others),
                         found->is_part ? " or more" : "");
   }
   return text;

@@ -21,6 +21,10 @@ std::span<const Baseline> baselines(DataPlace place = DataPlace::host);
 /// The one that a strategy is, for data in any place; null: none.
 const Baseline* baseline_of(const Strategy& strategy);
 
+/// What it is, with the algorithm that the MPI library takes where it is priced by that: "MPI_Alltoall by modified
+/// Bruck".
+std::string describe(const Baseline& baseline, const Candidate& candidate);
+
 /// What the user's program does without Commpass: of the ways to send directly in some place the first one that is
 /// among candidates. Null: none.
 const Candidate* users_way(std::span<const Candidate> candidates, DataPlace place);

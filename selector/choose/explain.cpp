@@ -82,6 +82,16 @@ std::string gains(std::span<const Candidate> ranking, const Candidate& candidate
   return text;
 }
 
+/// Which algorithm the MPI library takes, by which rule, and who published it.
+std::string describe_library(const LibraryAlgorithm& algorithm) {
+  auto text = fmt::format(
+      "  {} takes the algorithm '{}', which sends the messages of {}\n  by the rule of {}{}\n  ({})\n",
+      name_of(algorithm.function), algorithm.name, to_string(algorithm.strategy), algorithm.rule,
+      algorithm.is_stand_in ? ", since the profile names no MPI library whose rules are known" : "", algorithm.source);
+  if (algorithm.exchanges_nothing) text += "  ranks without a block exchange an empty message\n";
+  return text;
+}
+
 }  // namespace
 
 std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls, const Ties& ties) {
@@ -99,6 +109,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
       append(text, ", most of it {} ({})", describe(part), format_seconds(seconds));
     text += "\n";
   }
+  if (candidate.library) text += describe_library(*candidate.library);
   if (candidate.limited_window)
     append(text, "  windows of {} rounds keep the limit of messages in flight\n", candidate.limited_window->rounds);
   if (const auto& demand = candidate.demand)

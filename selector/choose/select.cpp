@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -12,6 +13,7 @@
 #include "selector/choose/family.hpp"
 #include "selector/choose/finalists.hpp"
 #include "selector/choose/find_grid.hpp"
+#include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/search.hpp"
@@ -131,6 +133,25 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
       .front();
 }
 
+namespace {
+
+/// A pricer that prices `mpi` as it would be called, where the call that a plan makes was not measured.
+/// @param price_on  makes the pricer of a machine
+Pricer with_library(const std::function<Pricer(const Machine&)>& price_on, const LibraryExchange& exchange,
+                    const Layout& layout, const Machine& machine, CostModel model) {
+  auto price = price_on(machine);
+  if (model != CostModel::burst || library_call(machine.operations, Usage::planned).call_s) return price;
+  const auto unlimited = std::make_shared<const Machine>(without_limits(machine));
+  return with_library_price(
+      std::move(price),
+      [=](const LibraryAlgorithm&) -> Pricer {
+        return [unlimited, on_it = price_on(*unlimited)](std::span<const Strategy> all) { return on_it(all); };
+      },
+      exchange, layout, machine);
+}
+
+}  // namespace
+
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model, std::span<const Strategy> strategies, const Calls& calls,
                                        RankingDepth depth, std::span<const DataPath> paths) {
@@ -139,11 +160,13 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
     if (const auto by_depth = pricers_by_depth(pattern, layout, machine, model))
       return prefer_simplest_of_ties(rank_finalists(*by_depth, suggestions(), layout, machine, pattern.messages()),
                                      machine);
-  auto price = pattern_pricer(pattern, layout, machine, model, calls);
   if (!strategies.empty())
     return prefer_simplest_of_ties(
-        rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern.messages(), calls), machine,
-        calls);
+        rank_given(with_library([&](const Machine& on) { return pattern_pricer(pattern, layout, on, model, calls); },
+                                library_exchange(pattern), layout, machine, model),
+                   on_paths(strategies, paths, machine, model), layout, pattern.messages(), calls),
+        machine, calls);
+  auto price = pattern_pricer(pattern, layout, machine, model, calls);
   if (depth == RankingDepth::cheapest)
     price = price_promising(std::move(price), pattern, layout, machine, model, calls);
   return prefer_simplest_of_ties(rank_suggestions(price, suggestions(), layout, pattern.messages(), calls), machine,
@@ -158,7 +181,9 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model,
                                      std::span<const Strategy> strategies, const Calls& calls,
                                      std::span<const DataPath> paths) {
-  const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
+  const RandomPattern blocks{1, 1, static_cast<double>(bytes)};
+  const auto price = with_library([&](const Machine& on) { return random_pricer(blocks, layout, on, model, calls); },
+                                  library_exchange(blocks, layout, BlockSizes::equal), layout, machine, model);
   if (!strategies.empty())
     return prefer_simplest_of_ties(
         rank_given(price, on_paths(strategies, paths, machine, model), layout, layout.ranks(), calls), machine, calls);

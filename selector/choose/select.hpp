@@ -9,6 +9,7 @@
 
 #include "model/cost/cost.hpp"
 #include "model/cost/demand.hpp"
+#include "model/route/library_algorithm.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {
@@ -22,9 +23,10 @@ struct Candidate {
   std::optional<Bytes> bytes_sent{};      ///< by all ranks in all stages; not known in closed form
   std::optional<Seconds> plan_seconds{};  ///< predicted time to plan the exchange; only where calls are counted
   bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
-  std::optional<Demand> demand{};          ///< not known of ways on a grid
-  std::optional<Window> limited_window{};  ///< with which it runs and is priced, where its own exceeds a limit
-  const char* exceeded_limit = nullptr;    ///< the key of a limit that it exceeds even so; null: all are kept
+  std::optional<Demand> demand{};             ///< not known of ways on a grid
+  std::optional<Window> limited_window{};     ///< with which it runs and is priced, where its own exceeds a limit
+  const char* exceeded_limit = nullptr;       ///< the key of a limit that it exceeds even so; null: all are kept
+  std::optional<LibraryAlgorithm> library{};  ///< of `mpi`: by whose messages it is priced, if not by those of standard
 };
 
 /// The strategy with the window that a machine's limits leave it.

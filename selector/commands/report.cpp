@@ -232,10 +232,7 @@ void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine)
       fmt::format("These calls would take {} of the run there; commpass run would save {} of it, planned exchanges {}.",
                   percent(machine.share(all.library_s)), percent(machine.share(all.library_s - all.taken_s)),
                   percent(machine.share(all.library_s - all.planned_s))));
-  if (!machine.has_library_price)
-    page.paragraph(
-        "Note: the profile has no price of MPI's all-to-alls, which are taken to send directly; MPI libraries forward "
-        "short blocks, which takes less.");
+  if (!machine.library_rules.empty()) page.paragraph(fmt::format("Note: {}.", describe_library_rules(machine)));
   if (!machine.note.empty()) page.paragraph("Note: " + machine.note + ".");
   page.table(savings_table(advice, machine));
 }

@@ -281,6 +281,8 @@ class Sweep {
     const auto place = arguments.selection.place();
     for (const auto& row : missing_baselines(ranking, layout, pricing, model_, place)) ranking.push_back(row.candidate);
     if (const auto* const users = users_way(ranking, place)) point.standard_s = users->cost.seconds;
+    const auto library = std::ranges::find(ranking, "mpi", [](const Candidate& c) { return to_string(c.strategy); });
+    if (library != ranking.end()) point.mpi_s = library->cost.seconds;
   }
 
   /// A name that no value makes a strategy of is wrong in something else.

@@ -12,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
+#include "model/route/library_algorithm.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/profile_note.hpp"
@@ -111,16 +112,14 @@ class ExchangePricer {
   std::string note() const { return profile_note(machine_, layout_, CostModel::burst, ranking_); }
 
  private:
-  /// MPI libraries send to neighbours directly. Where their all-to-all has no price, that is taken to do so, too.
-  Strategy library_among_all() const {
-    const auto direct = baselines()[0].strategy, collective = baselines()[1].strategy;
-    const bool has_price = std::ranges::find(ranking_, collective, &Candidate::strategy) != ranking_.end();
-    return has_price && !is_of_neighbors(exchange_) ? collective : direct;
-  }
+  /// MPI libraries send to neighbours directly.
+  Strategy library_among_all() const { return baselines()[is_of_neighbors(exchange_) ? 0 : 1].strategy; }
 
   /// Of an exchange that is called once. It was chosen by what ranks can know of it; its price is that of the edges.
   Seconds seconds_of(const Strategy& strategy) const {
-    if (!pattern_) return price_one_shot(strategy, blocks_, layout_, machine_, CostModel::burst, sizes_).cost.seconds;
+    const bool is_by_rules = strategy.route == "mpi" && !library_call(machine_.operations, Usage::once).call_s;
+    if (!pattern_ || is_by_rules)
+      return price_one_shot(strategy, blocks_, layout_, machine_, CostModel::burst, sizes_).cost.seconds;
     const auto route = make_route(strategy, layout_, *pattern_);
     auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
     set_window(*route, schedule, window_within(machine_.limits, schedule, layout_, strategy.window));
@@ -238,7 +237,7 @@ double MachineAdvice::share(Seconds seconds) const {
 
 MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, const Layout& layout,
                      const Machine& machine) {
-  MachineAdvice advice{machine.name, layout.describe(), layout.ranks(), {}, {}, 0, true, {}};
+  MachineAdvice advice{machine.name, layout.describe(), layout.ranks(), {}, {}, 0, {}, {}};
   std::vector<std::pair<Alike, Price>> known;
   struct Ways {
     RankTimes library, taken, planned;
@@ -267,8 +266,8 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
         found = known.end() - 1;
       }
       const auto& price = found->second;
-      if (!is_of_neighbors(exchange) && price.library == to_string(baselines()[0].strategy))
-        advice.has_library_price = false;
+      if (!is_of_neighbors(exchange) && !library_call(machine.operations, Usage::once).call_s)
+        advice.library_rules = describe_rules_of(machine.mpi_library);
       ways.add(exchange, price);
       if (is_timed(exchange)) all.add(exchange, price);
       measured.add(exchange, exchange.exchange_s);

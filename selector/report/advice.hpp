@@ -49,7 +49,7 @@ struct MachineAdvice {
   std::vector<CallPrice> prices;  ///< for each of the calls that were asked for
   CallPrice all;                  ///< of all of these, without names; those that do not block do not count
   Seconds outside_s = 0;          ///< of the run, outside of the calls that were asked for
-  bool has_library_price = true;  ///< else MPI's all-to-alls are taken to send directly
+  std::string library_rules{};    ///< by which MPI's all-to-alls are priced; empty: they were measured
   std::string note;               ///< what else the profile lacks (profile_note); empty: nothing
 
   /// The share of the run that would be gone, 0 … 1, of a whole with the library's calls.
@@ -85,6 +85,8 @@ struct Advice {
   Seconds left_out_s = 0;
   std::vector<MachineAdvice> machines;
 };
+/// "MPI's all-to-alls are not measured in the profile, and priced by the rules of MVAPICH2 2.3".
+std::string describe_library_rules(const MachineAdvice& machine);
 std::string advice_text(const Advice& advice);
 std::string advice_json(const Advice& advice);
 

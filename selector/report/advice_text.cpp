@@ -98,10 +98,7 @@ std::string page_of(const Advice& advice, const MachineAdvice& machine) {
       told(all.library_s - all.planned_s)));
   text += way_of("", "a call", "run by", "strategy", "saves of the run");
   for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
-  if (!machine.has_library_price)
-    text += wrap_lines(
-        "Note: the profile has no price of MPI's all-to-alls, which are taken to send directly; MPI libraries forward "
-        "short blocks, which takes less.\n");
+  if (!machine.library_rules.empty()) text += wrap_lines(fmt::format("Note: {}.\n", describe_library_rules(machine)));
   if (!machine.note.empty()) text += wrap_lines(fmt::format("Note: {}.\n", machine.note));
   return text;
 }
@@ -127,12 +124,17 @@ Json json_of(const Advice& advice, const MachineAdvice& machine) {
     entry["planned"] = machine.prices[i].planned.empty() ? Json() : Json(machine.prices[i].planned);
     json["calls"].push_back(std::move(entry));
   }
-  json["has_library_price"] = machine.has_library_price;
+  json["library_rules"] = machine.library_rules.empty() ? Json() : Json(machine.library_rules);
   if (!machine.note.empty()) json["note"] = machine.note;
   return json;
 }
 
 }  // namespace
+
+std::string describe_library_rules(const MachineAdvice& machine) {
+  return fmt::format("MPI's all-to-alls are not measured in the profile, and priced by the rules of {}",
+                     machine.library_rules);
+}
 
 std::string advice_text(const Advice& advice) {
   const auto& record = advice.record;

@@ -315,6 +315,8 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   provenance["spread_between_profiles"] = between;
   if (!fits.empty()) provenance["fits"] = fits;
   for (std::size_t i = 0; i < profiles.size(); ++i) provenance["merged"][profiles[i].name] = all[i];
+  if (const auto library = provenance.value("mpi_library", Json()); library.is_string())
+    merged.machine.mpi_library = library.get<std::string>();
   merged.provenance_json = provenance.dump();
   return merged;
 }

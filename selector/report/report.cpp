@@ -63,6 +63,7 @@ std::optional<Seconds> seconds_of(const ReportRow& row, bool measured, const Cal
 /// A baseline and how many times as long it takes as what was chosen.
 struct Comparison {
   const Baseline* baseline;
+  const Candidate* candidate;
   Seconds own_s, baseline_s;
 };
 
@@ -77,7 +78,8 @@ std::vector<Comparison> comparisons(const Report& report) {
     for (const auto& row : *rows) {
       const auto* const baseline = baseline_of(row.candidate.strategy);
       const auto others = seconds_of(row, measured, report.calls);
-      if (baseline && &row != &*chosen && own > 0.0 && others > 0.0) result.push_back({baseline, *own, *others});
+      if (baseline && &row != &*chosen && own > 0.0 && others > 0.0)
+        result.push_back({baseline, &row.candidate, *own, *others});
     }
   return result;
 }
@@ -100,6 +102,14 @@ Json entry_of(const ReportRow& row) {
   }
   if (row.candidate.buffered_bytes_max) entry["buffer_bytes"] = *row.candidate.buffered_bytes_max;
   if (row.candidate.exceeded_limit) entry["exceeded_limit"] = row.candidate.exceeded_limit;
+  if (const auto& library = row.candidate.library)
+    entry["library"] = {{"call", name_of(library->function)},
+                        {"algorithm", library->name},
+                        {"messages_of", to_string(library->strategy)},
+                        {"exchanges_empty_messages", library->exchanges_nothing},
+                        {"rule", library->rule},
+                        {"source", library->source},
+                        {"stands_in", library->is_stand_in}};
   return entry;
 }
 
@@ -181,8 +191,9 @@ std::string describe_choice(const Report& report) {
   for (const auto& each : compared) {
     const bool is_tie = report.ties.contains(each.baseline->strategy);
     text += tied.empty() || &each != compared.data() ? ", " : ". It is ";
-    text += fmt::format("{} {} ({}{})", compare_speed(each.own_s, each.baseline_s), each.baseline->what,
-                        to_string(each.baseline->strategy), is_tie ? ", a tie" : "");
+    text += fmt::format("{} {} ({}{})", compare_speed(each.own_s, each.baseline_s),
+                        describe(*each.baseline, *each.candidate), to_string(each.baseline->strategy),
+                        is_tie ? ", a tie" : "");
   }
   if (report.regret)
     text += fmt::format(", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
@@ -266,8 +277,8 @@ std::string report_json(const Report& report, std::size_t top) {
   for (const auto& [strategy, reason] : report.not_priced)
     json["not_priced"].push_back({{"strategy", strategy}, {"reason", reason}});
   for (const auto& row : report.baselines) json["baselines"].push_back(entry_of(row));
-  for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
-    json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;
+  for (const auto& each : comparisons(report))
+    json["times_faster_than"][to_string(each.baseline->strategy)] = each.baseline_s / each.own_s;
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
   return json_text(json);

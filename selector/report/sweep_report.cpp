@@ -64,12 +64,15 @@ bool is_of_strategies(const SweepReport& report) {
   });
 }
 
+std::optional<double> times_as_long(const SweepPoint& point, const std::optional<Seconds>& others) {
+  if (!point.chosen || !others || point.chosen->cost.seconds <= 0) return std::nullopt;
+  return *others / point.chosen->cost.seconds;
+}
+
 }  // namespace
 
-std::optional<double> SweepPoint::gain() const {
-  if (!chosen || !standard_s || chosen->cost.seconds <= 0) return std::nullopt;
-  return *standard_s / chosen->cost.seconds;
-}
+std::optional<double> SweepPoint::gain() const { return times_as_long(*this, standard_s); }
+std::optional<double> SweepPoint::gain_over_mpi() const { return times_as_long(*this, mpi_s); }
 
 std::string SweepPoint::speed() const {
   if (!gain() || *standard_s <= 0) return {};
@@ -114,10 +117,17 @@ std::string sweep_table(const SweepReport& report) {
     if (point.chosen) width = std::max(width, to_string(as_run(*point.chosen)).size());
     tied += point.ties.strategies.empty() ? 0 : 1;
   }
+  // Where there is no room, the time of `standard` follows from that of the choice.
+  constexpr std::size_t key_width = 10, width_beside = 57, line_width = 100;
+  const bool has_standard = key_width * report.keys.size() + width + width_beside <= line_width;
+  const auto standard_of = [&](const std::string& cell) {
+    return has_standard ? fmt::format("  {:>9}", cell) : std::string();
+  };
   append(text, "\n");
   for (const auto& key : report.keys) append(text, "{:>8}  ", key);
-  append(text, "{:<{}}  {:>9}  {:>9}  {:>17}{}\n", "chosen", width, "predicted", "standard", "than standard",
-         tied > 0 ? "  ties" : "");
+  append(text, "{:<{}}  {:>9}  {:>9}{}  {:>17}{}\n", "chosen", width, "predicted", "mpi", standard_of("standard"),
+         "than standard", tied > 0 ? "  ties" : "");
+  const auto time_of = [](const std::optional<Seconds>& seconds) { return seconds ? format_seconds(*seconds) : "-"; };
   for (const auto& point : report.points) {
     std::string values;
     for (std::size_t k = 0; k < report.keys.size(); ++k)
@@ -126,8 +136,8 @@ std::string sweep_table(const SweepReport& report) {
       text += wrap_lines(fmt::format("{}- ({})\n", values, point.reason));
       continue;
     }
-    append(text, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(as_run(*point.chosen)), width,
-           format_seconds(point.chosen->cost.seconds), point.standard_s ? format_seconds(*point.standard_s) : "-",
+    append(text, "{}{:<{}}  {:>9}  {:>9}{}  {:>17}", values, to_string(as_run(*point.chosen)), width,
+           format_seconds(point.chosen->cost.seconds), time_of(point.mpi_s), standard_of(time_of(point.standard_s)),
            point.speed().empty() ? "-" : point.speed());
     if (tied > 0) append(text, "  {:>4}", point.ties.strategies.size());
     text += "\n";
@@ -151,8 +161,8 @@ std::string sweep_table(const SweepReport& report) {
 
 std::string sweep_csv(const SweepReport& report) {
   auto header = report.keys;
-  for (const auto* column :
-       {"chosen", "predicted_s", "standard_s", "times_faster_than_standard", "fastest_by_prediction", "ties"})
+  for (const auto* column : {"chosen", "predicted_s", "standard_s", "times_faster_than_standard", "mpi_s",
+                             "times_faster_than_mpi", "fastest_by_prediction", "ties"})
     header.emplace_back(column);
   for (const auto& name : report.named) header.push_back(name + " predicted_s");
   auto text = csv_line(header);
@@ -165,6 +175,8 @@ std::string sweep_csv(const SweepReport& report) {
     fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
     fields.push_back(csv_number(point.standard_s));
     fields.push_back(csv_number(point.gain()));
+    fields.push_back(csv_number(point.mpi_s));
+    fields.push_back(csv_number(point.gain_over_mpi()));
     fields.push_back(point.ties.fastest ? to_string(*point.ties.fastest) : "");
     fields.push_back(point.chosen ? std::to_string(point.ties.strategies.size()) : "");
     for (const auto& seconds : point.named) fields.push_back(csv_number(seconds));
@@ -192,6 +204,8 @@ std::string sweep_json(const SweepReport& report) {
     }
     if (point.standard_s) entry["standard_s"] = *point.standard_s;
     if (const auto gain = point.gain()) entry["times_faster_than_standard"] = *gain;
+    if (point.mpi_s) entry["mpi_s"] = *point.mpi_s;
+    if (const auto gain = point.gain_over_mpi()) entry["times_faster_than_mpi"] = *gain;
     for (std::size_t i = 0; i < point.named.size(); ++i)
       if (point.named[i]) entry["named"][report.named[i]] = *point.named[i];
     if (!point.note.empty()) entry["note"] = point.note;

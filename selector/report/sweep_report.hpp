@@ -19,12 +19,15 @@ struct SweepPoint {
   std::optional<Candidate> chosen;            ///< nothing: no strategy applies here
   Ties ties{};                                ///< by which it may not be the fastest by prediction
   std::optional<Seconds> standard_s;          ///< one message for each block; nothing: it has no price here
+  std::optional<Seconds> mpi_s{};             ///< the MPI library's own call; nothing: it has no price here
   std::vector<std::optional<Seconds>> named;  ///< of each strategy that was named; nothing: it does not apply here
   std::string reason;                         ///< why nothing applies here
   std::string note;                           ///< what the profile lacks that the winner rests on (profile_note.hpp)
 
   /// How many times as long the direct exchange takes.
   std::optional<double> gain() const;
+  /// The same of the MPI library's own call.
+  std::optional<double> gain_over_mpi() const;
   /// "2.00 times faster", "1.33 times slower" or "as fast"; empty where it is not known.
   std::string speed() const;
 };

@@ -50,7 +50,7 @@ TEST(CallsOverTime, ShowWhenTheyAreMadeAndWhatWouldBeSaved) {
   EXPECT_EQ(alone.body.find("saves"), std::string::npos) << "on no machine";
   MachineAdvice machine{
       "lassen", "1x4", 4, {{0.5, 0.25, 0.125, "mpi", "two-step", "stfw,n=2"}}, {0.5, 0.25, 0.125, "", "", ""},
-      1.5,      true,  {}};
+      1.5,      {},    {}};
   advice.machines.push_back(machine);
   const auto picture = draw_calls_over_time(advice);
   EXPECT_NE(picture.body.find("saves on lassen: 12.5 % by commpass run, 18.8 % planned<"), std::string::npos)

@@ -93,7 +93,7 @@ TEST(StrategyMap, HatchesTiesAndCallsNothingSlowerFaster) {
 
 TEST(SweepTable, CountsTies) {
   const auto table = sweep_table(tied());
-  EXPECT_NE(table.find("predicted   standard      than standard  ties\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("predicted        mpi   standard      than standard  ties\n"), std::string::npos) << table;
   EXPECT_NE(table.find("1.43 times slower     2\n"), std::string::npos) << table;
   EXPECT_NE(table.find("2.00 times faster     0\n"), std::string::npos) << table;
   EXPECT_NE(table.find("as fast     0\n"), std::string::npos) << table;

@@ -41,7 +41,7 @@ const Json& full_profile() {
     "devices": {"per_node": 4, "copy_rate_bytes_per_s": 5e11, "copy_call_s": 0},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48},
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "alltoallv_rank_s": 9e-9, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48},
     "limits": {"messages_off_node": 32, "messages": 128, "partners": 500, "buffer_bytes": 1073741824},
     "verdict": {"trust": "do not trust", "uncertainty": 0.4, "why": "it is made up", "remedy": "measure"}})");
   return profile;
@@ -113,6 +113,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.neighbor_alltoall_message_s, -8e-8) << "a difference may be negative";
   EXPECT_EQ(machine.operations.alltoallv_s, -9e-6);
   EXPECT_EQ(machine.operations.alltoallv_message_s, 1e-8);
+  EXPECT_EQ(machine.operations.alltoallv_rank_s, 9e-9);
   EXPECT_EQ(machine.operations.batch_s, 1e-8);
   EXPECT_EQ(machine.operations.batch_once_s, 2e-8);
   EXPECT_EQ(machine.operations.discovery_s, 3e-8);
@@ -132,6 +133,15 @@ TEST(Profile, OfThisTestHasAllParametersOfTheTable) {
     EXPECT_TRUE(std::ranges::any_of(named_parameters(machine), [&](const auto& each) {
       return each.parameter == &row && !is_absent(each.get());
     })) << pattern_of(row);
+}
+
+TEST(Profile, NamesTheMpiLibraryThatItsProvenanceTells) {
+  auto json = least_profile();
+  EXPECT_EQ(parse(json).machine.mpi_library, "");
+  json["provenance"]["mpi_library"] = "Open MPI v4.1.4";
+  EXPECT_EQ(parse(json).machine.mpi_library, "Open MPI v4.1.4");
+  json["provenance"]["mpi_library"] = 4;
+  EXPECT_EQ(parse(json).machine.mpi_library, "") << "a provenance may say anything";
 }
 
 TEST(Operations, OfOtherNumbersOfRanksTakeAsManyRoundsAsTheLogarithmSays) {
@@ -421,6 +431,7 @@ TEST(Profile, MayLackEverythingElse) {
                               "/operations/neighbor_alltoall_message_s",
                               "/operations/alltoallv_s",
                               "/operations/alltoallv_message_s",
+                              "/operations/alltoallv_rank_s",
                               "/operations/new_send_bytes",
                               "/operations/ranks",
                               "/local/datatype_rate_bytes_per_s",

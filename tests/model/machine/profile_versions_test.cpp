@@ -87,10 +87,11 @@ TEST(OldProfile, IsTheSameMachineInVersionThree) {
 
 // Those that were not measured anew since.
 TEST(OldProfile, ThatCameWithCommpassIsTheMachineThatComesWithItNow) {
-  for (const auto& entry : std::filesystem::directory_iterator(old_profiles))
-    EXPECT_EQ(read_profile(entry.path().string()).machine,
-              read_profile(profiles + "/" + entry.path().filename().string()).machine)
-        << entry.path();
+  for (const auto& entry : std::filesystem::directory_iterator(old_profiles)) {
+    auto now = read_profile(profiles + "/" + entry.path().filename().string()).machine;
+    now.mpi_library.clear();  // earlier ones did not tell it
+    EXPECT_EQ(read_profile(entry.path().string()).machine, now) << entry.path();
+  }
 }
 
 TEST(OldProfile, ThatIsBrokenIsRefusedByItsOwnKeys) {

@@ -13,6 +13,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
 #include "selector/choose/equal_blocks.hpp"
+#include "selector/choose/library_price.hpp"
 
 namespace commpass {
 namespace {
@@ -217,15 +218,6 @@ TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
     return std::ranges::find(ranking, mpi, &Candidate::strategy) != ranking.end();
   };
   EXPECT_FALSE(has_mpi(rank_one_shot(test::equal_blocks(64), layout, machine)));
-  try {
-    price_one_shot(mpi, test::equal_blocks(64), layout, machine);
-    FAIL();
-  } catch (const NotApplicable& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("profile postal has no operations.alltoallv_s: calibrate"));
-  }
-  EXPECT_THROW(rank_one_shot(test::equal_blocks(64), layout, machine, CostModel::burst, std::span(&mpi, 1)),
-               NotApplicable);
-
   machine.operations.alltoallv_s = 2e-6;
   machine.operations.alltoallv_message_s = -1e-8;
   const auto seconds = [&](const Strategy& strategy) {
@@ -276,6 +268,73 @@ TEST(OneShot, OfEqualSmallBlocksIsCombinedByTheLibrary) {
               seconds("tuna,radix=2", 8, BlockSizes::equal) + 2 * 512e-9 + 66 * 1e-8, 1e-12);
   EXPECT_EQ(seconds("mpi", 8, BlockSizes::told), seconds("standard", 8, BlockSizes::told)) << "by MPI_Alltoallv";
   EXPECT_EQ(seconds("mpi", 257, BlockSizes::equal), seconds("standard", 257, BlockSizes::equal));
+}
+
+Candidate price_library(const RandomPattern& blocks, const Layout& layout, const Machine& machine,
+                        BlockSizes sizes = BlockSizes::told) {
+  return price_one_shot(parse_strategy("mpi"), blocks, layout, machine, CostModel::burst, sizes);
+}
+
+TEST(TheLibrarysAlltoallv, ThatWasNotMeasuredIsPricedByItsAlgorithm) {
+  const auto layout = Layout::with_ppn(300, 1);
+  auto machine = postal_machine();
+  machine.host.by_level[standard_level::network]->protocols.front().alpha_next_s = 1e-6;
+  const auto seconds = [&](const char* strategy) {
+    return price_one_shot(parse_strategy(strategy), test::equal_blocks(64), layout, without_limits(machine))
+        .cost.seconds;
+  };
+  for (const auto& [library, strategy] :
+       {std::pair("MPICH Version: 4.0.2", "standard,window=32"), std::pair("Open MPI v4.1.4", "standard,window=1"),
+        std::pair("MVAPICH2 2.3.7", "standard,window=32"),
+        std::pair("CRAY MPICH version 8.1.30", "standard,window=8")}) {
+    machine.mpi_library = library;
+    EXPECT_EQ(price_library(test::equal_blocks(64), layout, machine).cost.seconds, seconds(strategy)) << library;
+  }
+}
+
+// 2.4 ms were measured on 1024 ranks with 8 partners each.
+TEST(TheLibrarysAlltoallv, VisitsRanksWithoutABlock) {
+  const auto layout = Layout::with_ppn(1024, 32);
+  auto machine = postal_machine();
+  machine.host.by_level[standard_level::socket] = machine.host.by_level[standard_level::network];
+  RandomPattern blocks{8.0 / 1023, 8.0 / 1023, 64};
+  blocks.is_even = true;
+  constexpr Seconds measured_s = 2.4e-3;
+  for (const char* library : {"", "MPICH 4.0", "Open MPI v4.1.5", "Spectrum MPI 10.3"}) {
+    machine.mpi_library = library;
+    machine.operations.alltoallv_rank_s = std::nullopt;
+    const auto told_by_rules = price_library(blocks, layout, machine).cost.seconds;
+    machine.operations.alltoallv_rank_s = 2.3e-6;
+    const auto told = price_library(blocks, layout, machine).cost.seconds;
+    EXPECT_GT(told, measured_s / 2) << library;
+    EXPECT_LT(told, measured_s * 2) << library;
+    machine.operations.alltoallv_rank_s = 0;
+    EXPECT_NEAR(told - price_library(blocks, layout, machine).cost.seconds, 1015 * 2.3e-6, 1e-9) << library;
+    EXPECT_GT(told_by_rules, measured_s / 2) << library;
+  }
+}
+
+TEST(TheLibrarysAlltoallv, ExchangesEmptyMessagesWhereItIsPairwise) {
+  const auto layout = Layout::with_ppn(300, 1);
+  auto machine = postal_machine();
+  machine.mpi_library = "Open MPI 4.1.5";
+  const auto sparse = price_library({0, 4.0 / 299, 64}, layout, machine);
+  EXPECT_TRUE(sparse.library->exchanges_nothing);
+  const auto full = price_one_shot(parse_strategy("standard,window=1"), {1, 1, 64 * 4.0 / 299}, layout, machine);
+  EXPECT_NEAR(sparse.cost.seconds, full.cost.seconds, 1e-12);
+}
+
+TEST(TheLibrarysAlltoallv, OnMoreRanksThanItWasMeasuredWithVisitsTheOthers) {
+  auto machine = postal_machine();
+  machine.operations.alltoallv_s = 1e-6;
+  machine.operations.ranks = 16;
+  const auto seconds = [&](int all) {
+    return price_library({0, 4.0 / (all - 1), 64}, Layout::with_ppn(all, 1), machine).cost.seconds;
+  };
+  const auto on_16 = seconds(16), on_256 = seconds(256);
+  machine.operations.alltoallv_rank_s = 1e-6;
+  EXPECT_EQ(seconds(16), on_16) << "its call has these visits";
+  EXPECT_NEAR(seconds(256), on_256 + 240e-6, 1e-12);
 }
 
 }  // namespace

@@ -130,15 +130,38 @@ TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
   EXPECT_EQ(postal[0].cost.seconds, postal[1].cost.seconds) << "named, it is priced as the papers' models would";
 }
 
-TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
+TEST(TheLibrarysCollective, OfAPlanIsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
   const auto mpi = parse_strategy("mpi");
   const std::string reason =
       "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
   EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, test::small_cluster()); }), reason);
-  EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, test::small_cluster()); }), reason);
-  EXPECT_EQ(
-      error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, std::vector{mpi}); }),
-      reason);
+}
+
+// To compare with: an all-to-all is one of MPI_Alltoall, anything else one of neighbours.
+TEST(TheLibrarysCollective, IsPricedByItsAlgorithmWhereItWasNotMeasured) {
+  auto machine = test::small_cluster();
+  machine.mpi_library = "MPICH 4.0.2";
+  const auto seconds = [&](const char* strategy, const Pattern& of) {
+    const auto given = parse_strategy(strategy);
+    return rank_strategies(of, layout, machine, CostModel::burst, std::span(&given, 1)).front().cost.seconds;
+  };
+  const auto all = test::alltoall(layout.ranks(), 64);
+  const Seconds turning = copying_seconds(machine, 64.0 * layout.ranks(), 2) +
+                          copying_seconds(machine, 64.0 * layout.ranks(), layout.ranks());
+  EXPECT_NEAR(seconds("mpi", all), seconds("tuna,radix=2", all) + turning, 1e-12);
+  EXPECT_EQ(price_alltoall(parse_strategy("mpi"), 64, layout, machine).library->name, "modified Bruck");
+  const auto large = test::alltoall(layout.ranks(), 32769);
+  EXPECT_EQ(seconds("mpi", large), seconds("standard,window=1", large));
+  machine.mpi_library = "Open MPI v4.1.4";
+  EXPECT_EQ(seconds("mpi", large), seconds("standard", large));
+  machine.limits.messages_off_node = 1;
+  const auto mpi = parse_strategy("mpi");
+  const auto beyond = price_alltoall(mpi, 32769, layout, machine);
+  EXPECT_STREQ(beyond.exceeded_limit, "messages_off_node") << "the library knows no limits";
+  EXPECT_FALSE(beyond.limited_window);
+  const auto neighbors = rank_strategies(pattern, layout, machine, CostModel::burst, std::span(&mpi, 1)).front();
+  EXPECT_EQ(neighbors.library->function, LibraryFunction::neighbor_alltoallv);
+  for (const auto& candidate : rank_alltoall(64, layout, machine)) EXPECT_NE(candidate.strategy, mpi) << "no choice";
 }
 
 TEST(Ranking, WeighsThePlanAgainstTheCalls) {
