@@ -244,7 +244,11 @@ class Judge {
     for (const auto& of : judged_) {
       const auto chosen = chosen_.find(of);
       if (chosen == chosen_.end()) continue;
-      const auto nearest = nearest_measured(chosen->second, of, measured_.at(of));
+      // What is chosen keeps the limit of messages in flight, and is like nothing that does not.
+      auto alike = measured_.at(of);
+      if (of.pattern.starts_with("alltoall"))
+        std::erase_if(alike, [&](const auto& a) { return messages_in_flight(a, of) > default_messages_off_node; });
+      const auto nearest = nearest_measured(chosen->second, of, alike);
       if (!nearest.algorithm) {
         ++result_.not_measured[nearest.why_none];
         continue;

@@ -9,6 +9,7 @@
 #include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
@@ -71,7 +72,11 @@ class Prices {
  public:
   /// @param paths  of the data
   Prices(const PriceQuestion& question, const Machine& machine, const Layout& layout, std::vector<DataPath> paths)
-      : question_(question), machine_(machine), layout_(layout), paths_(std::move(paths)) {}
+      : question_(question),
+        limited_(machine),
+        machine_(without_limits(machine)),
+        layout_(layout),
+        paths_(std::move(paths)) {}
 
   PriceAnswer answer() && {
     for (const auto& of : question_.cases) {
@@ -114,12 +119,11 @@ class Prices {
     } else {
       with_pattern(of, {generate_pattern(fmt::format("alltoall:ranks={},bytes={}", of.ranks(), of.bytes))});
     }
-    if (!question_.is_on_devices) {
-      const auto library = parse_strategy("mpi");
-      if (lacking(library, machine_, CostModel::burst).empty())
-        answer_.cases[of].library_s = price_alltoall(library, of.bytes, layout_, machine_).cost.seconds;
-    }
-    const auto ranking = rank_alltoall(of.bytes, layout_, machine_, CostModel::burst, {}, {}, paths_);
+    if (!question_.is_on_devices) try {
+        answer_.cases[of].library_s = price_alltoall(parse_strategy("mpi"), of.bytes, layout_, machine_).cost.seconds;
+      } catch (const NotApplicable&) {  // NOLINT(bugprone-empty-catch): it has no price
+      }
+    const auto ranking = rank_alltoall(of.bytes, layout_, limited_, CostModel::burst, {}, {}, paths_);
     const auto chosen = std::ranges::find(ranking, false, &Candidate::is_part);
     answer_.cases[of].chosen = to_string(as_run(*chosen));
   }
@@ -163,7 +167,8 @@ class Prices {
   }
 
   const PriceQuestion& question_;
-  const Machine& machine_;
+  const Machine& limited_;  ///< by which `predict` chooses
+  const Machine machine_;   ///< by which measured algorithms are priced: they kept no limits of messages in flight
   const Layout& layout_;
   std::vector<DataPath> paths_;
   PriceAnswer answer_;

@@ -10,6 +10,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
+#include "model/machine/stand_ins.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -96,7 +97,7 @@ JudgedSet judge_table(const World& world, const DataSet& set, const std::string&
     if (machines.contains(time.of.machine)) continue;
     const auto known = known_machine(time.of.machine);
     const auto file = profile_file(world, time.of.machine, set.profile.empty() ? known.profile : set.profile);
-    auto machine = read_profile(file).machine;
+    auto machine = with_stand_ins(read_profile(file).machine);
     profiles.insert(machine.name);
     machines.emplace(time.of.machine, JudgedMachine{std::move(machine), known.sockets});
   }
@@ -172,8 +173,11 @@ DocumentTable choice_table(const std::vector<JudgedSet>& sets) {
                regret->fastest_chosen, factor(regret->gmean), factor(regret->p95), factor(regret->worst),
                percent(regret->stalled_choices));
     };
-    add("the cheapest of those measured", of.choice);
-    add(fmt::format("the same, at most {} messages in flight", default_messages_off_node), of.limited_choice);
+    add(of.limited_choice ? fmt::format("the cheapest of those measured with at most {} messages in flight",
+                                        default_messages_off_node)
+                          : "the cheapest of those measured",
+        of.limited_choice ? of.limited_choice : of.choice);
+    if (of.limited_choice) add("the same without that limit", of.choice);
     add("`predict`, where its choice was measured", of.free_choice);
     for (const auto& [name, regret] : shown_rules(of)) add(name, regret);
   }
@@ -188,7 +192,8 @@ DocumentTable readme_table(const std::vector<JudgedSet>& sets) {
     if (!judgement.choice) continue;
     const auto machine = judged.set.name.substr(0, judged.set.name.find('-'));
     append(table.rows, "| {} | {} | {} | {} | {} | {} |\n", machine, judged.set.what, factor(judgement.median_factor),
-           factor(judgement.choice->gmean), mean_of(best_rule(judgement, false)), mean_of(best_rule(judgement, true)));
+           factor((judgement.limited_choice ? judgement.limited_choice : judgement.choice)->gmean),
+           mean_of(best_rule(judgement, false)), mean_of(best_rule(judgement, true)));
   }
   return table;
 }

@@ -88,8 +88,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
-  setting.machine =
-      with_stand_ins(parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine);
+  setting.machine = with_stand_ins(parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine);
   auto here = surroundings_here(setting.layout ? *setting.layout : detected);
   here.hosts = hosts;
   if (rank == 0) setting.warning = provenance_warning(found, here);

@@ -136,7 +136,7 @@ struct OperationCosts {
   /// each message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
   std::optional<Seconds> alltoallv_s{},
-      alltoallv_message_s{};  ///< of MPI_Alltoallv, beyond a direct exchange that is called once
+      alltoallv_message_s{};                  ///< of MPI_Alltoallv, beyond a direct exchange that is called once
   std::optional<Seconds> alltoallv_rank_s{};  ///< of MPI_Alltoallv for each rank to which a rank sends nothing
   /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
   /// once, for each discovery of a sparse exchange.
@@ -206,7 +206,7 @@ struct Machine {
   std::string mpi_library{};  ///< name and version, as the provenance of a profile tells them; empty: not known
   OperationCosts operations;
   Limits limits;
-  std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
+  std::optional<Verdict> verdict{};      ///< of its calibration; absent: none was made
   std::vector<std::string> stand_ins{};  ///< for people: what is not known, and what is taken for it (stand_ins.hpp)
   bool operator==(const Machine&) const = default;
 
