@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include "model/base/error.hpp"
@@ -34,9 +35,11 @@ std::vector<std::string> words_of(std::string_view line) {
 class Lines {
  public:
   Lines(const std::string& text, const std::string& path) : path_(path) {
-    for (auto& line : split(text, '\n')) {
-      if (line.ends_with('\r')) line.pop_back();
-      lines_.push_back(std::move(line));
+    std::size_t from = 0;
+    while (from <= text.size()) {  // lines end as on any system
+      const auto end = std::min(text.find_first_of("\r\n", from), text.size());
+      lines_.push_back(text.substr(from, end - from));
+      from = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
     }
   }
   const std::vector<std::string>& all() const { return lines_; }
@@ -95,21 +98,33 @@ std::optional<int> osu_pairs(const Lines& lines) {
   return word == words.end() || word + 1 == words.end() ? std::nullopt : parse_number<int>(*(word + 1));
 }
 
+/// Of point-to-point tests "# OSU MPI Latency Test v7.3", "# OSU MPI-CUDA Latency Test v7.3"; of collectives "# OSU MPI
+/// Allreduce Latency Test v7.3", of one-sided ones "# OSU MPI_Put Latency Test v7.3".
+bool has_title(const std::string& line, const std::string& title) {
+  const auto words = words_of(line);
+  if (words.size() < 3 || (words[2] != "MPI" && !words[2].starts_with("MPI-"))) return false;
+  return join(std::span(words).subspan(3), " ").starts_with(title);
+}
+
+InputError unknown_pairs(const Lines& lines, const BenchmarkPlace& place) {
+  return lines.error("it does not say of how many pairs it is",
+                     fmt::format("name it as {}x28=FILE for 28", place.level));
+}
+
 std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, const BenchmarkPlace& place) {
   const auto& name = lines.all()[title];
-  const auto* const test =
-      std::ranges::find_if(osu_tests, [&](const auto& t) { return name.find(t.title) != std::string::npos; });
+  const auto* const test = std::ranges::find_if(osu_tests, [&](const auto& t) { return has_title(name, t.title); });
   if (test == std::end(osu_tests))
     throw lines.error(title, fmt::format("'{}' tells no parameter of a profile", name), fmt::format("use {}", known));
+  if (const auto second = lines.find("# OSU ", title + 1))
+    throw lines.error(*second, "here the output of a second benchmark begins", "give each a file of its own");
   const auto heading = lines.find("# Size", title);
   if (!heading) throw lines.error("it has no line '# Size …': it is cut", "give the whole file");
   if (lines.all()[*heading].find(test->unit) == std::string::npos)
     throw lines.error(*heading, fmt::format("its column is not in {}", test->unit),
                       "give the file as the benchmark wrote it");
   const auto pairs = place.pairs ? place.pairs : test->has_pairs ? osu_pairs(lines) : std::optional(1);
-  if (!pairs || *pairs < 1)
-    throw lines.error("it does not say of how many pairs it is",
-                      fmt::format("name it as {}x28=FILE for 28", place.level));
+  if (!pairs || *pairs < 1) throw unknown_pairs(lines, place);
   const bool is_device = lines.find("DEVICE (D)").has_value();
   std::vector<BenchmarkTime> times;
   for (auto i = *heading + 1; i < lines.all().size(); ++i) {
@@ -135,6 +150,15 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
 
 // ---- IMB ----
 
+/// "# ( 28 groups of 2 processes each running simultaneous )"
+std::optional<int> imb_pairs(const std::string& line) {
+  const auto words = words_of(line);
+  const auto groups = std::ranges::find(words, "groups");
+  if (groups == words.begin() || groups == words.end()) return std::nullopt;
+  const auto& count = *(groups - 1);
+  return parse_number<int>(count.starts_with('(') ? count.substr(1) : count);
+}
+
 std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& place) {
   std::vector<BenchmarkTime> times;
   const auto first = lines.find("# Benchmarking");
@@ -156,21 +180,23 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
     if (column == columns.size())
       throw lines.error(*heading, fmt::format("it has no column {}", wanted),
                         "give the file as the benchmark wrote it");
-    auto pairs = place.pairs;
-    if (is_multi && !pairs)  // "# ( 28 groups of 2 processes each running simultaneous )"
-      if (const auto groups = lines.find("groups of", *title); groups && *groups < *heading)
-        pairs = parse_number<int>(words_of(lines.all()[*groups]).at(2));
+    auto pairs = is_multi ? place.pairs : std::optional(1);
+    if (const auto groups = lines.find("groups of", *title); !pairs && groups && *groups < *heading)
+      pairs = imb_pairs(lines.all()[*groups]);
+    if (!pairs || *pairs < 1) throw unknown_pairs(lines, place);
     for (auto i = *heading + 1; i < lines.all().size(); ++i) {
       const auto values = words_of(lines.all()[i]);
       if (values.empty() || values.front().starts_with('#')) break;
       if (values.size() <= column) throw lines.error(i, "the line is cut", "give the whole file");
       const auto bytes = bytes_in(lines, i, values[0]);
+      const auto value = number_in(lines, i, values[column]);
       if (bytes == 0) continue;
+      if (value == 0) throw lines.error(i, "it took no time", "give the file as the benchmark wrote it");
       times.push_back({.test = is_multi ? Test::many_pairs : Test::ping_pong,
                        .level = place.level,
-                       .pairs = is_multi ? pairs.value_or(1) : 1,
+                       .pairs = *pairs,
                        .bytes = bytes,
-                       .seconds = number_in(lines, i, values[column]) * micro});
+                       .seconds = value * micro});
     }
   }
   if (times.empty())
@@ -202,6 +228,8 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
   std::size_t heading = 0;
   while (heading < lines.all().size() && (lines.all()[heading].empty() || lines.all()[heading].starts_with('#')))
     ++heading;
+  if (heading == lines.all().size())
+    throw lines.error("it has no line of column names", fmt::format("write {}", join(table_columns, ",")));
   std::map<std::string, std::size_t> columns;
   const auto names = split(lines.all()[heading], ',');
   for (std::size_t c = 0; c < names.size(); ++c) columns[names[c]] = c;

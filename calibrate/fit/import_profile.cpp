@@ -209,24 +209,30 @@ class Import {
     bool is_reached = false;  ///< else the pairs do not share it: they are as fast as one
   };
 
-  /// The largest rate at which all pairs that were timed move messages of one size.
+  /// The largest rate at which all pairs that were timed move messages of one size, one way.
   /// @param is_whole_node  pairs all over the node, or in one instance of the level below
   SharedRate shared_rate(Memory memory, Level level, bool is_whole_node) const {
-    const auto size_and_pairs = [](const BenchmarkTime& time) { return std::pair(time.bytes, time.pairs); };
-    std::map<Bytes, std::map<int, Seconds>> by_size;
-    for (const auto test : {Test::many_pairs, Test::streams})
-      for (const auto& [key, seconds] : times_by(times_, size_and_pairs, [&](const auto& t) {
-             return is_of(t, test, memory, level) && t.bytes >= least_shared_bytes &&
-                    (t.pairs == 1 || t.variant.starts_with("all-") == is_whole_node);
-           }))
-        by_size[key.first][key.second] = seconds;
-    // Small messages are far from it, and large ones may be, where buffers leave the caches: the size that moves most.
     SharedRate found;
-    for (const auto& [bytes, by_pairs] : by_size) {
-      if (by_pairs.size() < 2 || by_pairs.begin()->first != 1) continue;
-      const auto& [pairs, seconds] = *by_pairs.rbegin();
-      const double rate = pairs * static_cast<double>(bytes) / seconds;
-      if (rate > found.bytes_per_s) found = {rate, seconds > least_slowdown * by_pairs.begin()->second};
+    for (const auto test : {Test::many_pairs, Test::streams}) {
+      std::map<Bytes, std::map<int, Seconds>> by_size;
+      // A message of a stream takes no longer than one of a ping-pong, which stands in for a stream of one pair.
+      for (const auto of : {Test::ping_pong, test})
+        for (const auto& [key, seconds] : times_by(
+                 times_, [](const BenchmarkTime& time) { return std::pair(time.bytes, time.pairs); },
+                 [&](const auto& t) {
+                   return is_of(t, of, memory, level) && t.bytes >= least_shared_bytes &&
+                          (t.pairs == 1 || t.variant.starts_with("all-") == is_whole_node);
+                 }))
+          by_size[key.first][key.second] = seconds;
+      const int ways = test == Test::many_pairs && level > machine_.node_level() ? ways_ : 1;
+      // Small messages are far from it, and large ones may be, where buffers leave the caches: the size that moves
+      // most.
+      for (const auto& [bytes, by_pairs] : by_size) {
+        if (by_pairs.size() < 2 || by_pairs.begin()->first != 1) continue;
+        const auto& [pairs, seconds] = *by_pairs.rbegin();
+        const double rate = pairs * static_cast<double>(bytes) / seconds / ways;
+        if (rate > found.bytes_per_s) found = {rate, seconds > least_slowdown * by_pairs.begin()->second};
+      }
     }
     return found;
   }
@@ -243,9 +249,9 @@ class Import {
       return is_reached ? rounded(rate) : unlimited;
     };
     if (level > node) {
-      const double rate = fit(false) / ways_;
-      if (memory == Memory::host) machine_.levels[node].up_rate_bytes_per_s = rounded(rate);
-      else if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rounded(rate);
+      const double rate = fit(false);
+      if (memory == Memory::host) machine_.levels[node].up_rate_bytes_per_s = rate;
+      else if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rate;
       return;
     }
     if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = fit(false);

@@ -92,13 +92,43 @@ TEST(BenchmarkTimes, ReadTables) {
 }
 
 TEST(BenchmarkTimes, OfAnotherProgramAreRefused) {
-  EXPECT_NE(refusal(with(osu_latency, "Latency Test", "Allreduce Latency")).find("tells no parameter of a profile"),
-            std::string::npos)
-      << refusal(with(osu_latency, "Latency Test", "Allreduce Latency"));
+  for (const auto* const title :
+       {"MPI Allreduce Latency Test", "MPI_Put Latency Test", "MPI Multi-threaded Latency Test"})
+    EXPECT_EQ(refusal(with(osu_latency, "MPI Latency Test", title))
+                  .find(std::string("times.txt, line 1: '# OSU ") + title + " v7.3' tells no parameter of a profile"),
+              0U)
+        << title;
+  EXPECT_EQ(refusal(with(osu_latency, "MPI Latency Test", "MPI-CUDA Latency Test")), "accepted");
   EXPECT_NE(refusal("Linpack: 3 TFlop\n").find("it is no output of a benchmark that is known; use osu_latency"),
             std::string::npos);
   EXPECT_NE(refusal("# Benchmarking Allreduce\n#bytes t[usec]\n8 1\n").find("'Allreduce' tells no parameter"),
             std::string::npos);
+}
+
+TEST(BenchmarkTimes, OfTwoBenchmarksInOneFileAreRefused) {
+  EXPECT_EQ(refusal(osu_latency + osu_bw),
+            "times.txt, line 7: here the output of a second benchmark begins; give each a file of its own.");
+}
+
+TEST(BenchmarkTimes, OfIntelsPairsThatAreNotToldOrTookNoTimeAreRefused) {
+  const std::string multi =
+      "# Benchmarking Multi-PingPong \n# (28 groups of 2 processes)\n#bytes #repetitions t_avg[usec]\n8 1000 2.2\n";
+  EXPECT_EQ(parse_benchmark(multi, "imb.txt", network).at(0).pairs, 28);
+  for (const auto* const line : {"", "# groups of 2 processes\n"})
+    EXPECT_EQ(refusal(with(multi, "# (28 groups of 2 processes)\n", line)),
+              "times.txt: it does not say of how many pairs it is; name it as networkx28=FILE for 28.");
+  EXPECT_EQ(refusal(with(multi, "2.2", "0.00")),
+            "times.txt, line 4: it took no time; give the file as the benchmark wrote it.");
+}
+
+TEST(BenchmarkTimes, HaveLinesThatEndAsOnAnySystem) {
+  const auto ended = [](std::string text, const std::string& end) {
+    for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + end.size()))
+      text.replace(at, 1, end);
+    return text;
+  };
+  for (const auto* const end : {"\r\n", "\r"})
+    EXPECT_EQ(parse_benchmark(ended(osu_latency, end), "times.txt", network).size(), 3U);
 }
 
 TEST(BenchmarkTimes, OfFilesThatAreCutAreRefused) {
@@ -125,6 +155,9 @@ TEST(BenchmarkTimes, OfAFileWhoseRanksAreNotToldAreRefused) {
 }
 
 TEST(BenchmarkTimes, OfTablesThatLackAColumnOrHaveAnUnknownTestAreRefused) {
+  EXPECT_EQ(
+      refusal("# a, b\n", std::nullopt),
+      "times.txt: it has no line of column names; write test,memory,locality,active_pairs,messages,bytes,seconds.");
   EXPECT_EQ(refusal("test,memory\n", std::nullopt),
             "times.txt, line 1: it has no column 'locality'; write "
             "test,memory,locality,active_pairs,messages,bytes,seconds.");

@@ -97,6 +97,14 @@ TEST(ImportedProfile, TakesWhatANodeInjectsFromManyPairs) {
   EXPECT_NEAR(in_step.levels[0].up_rate_bytes_per_s, both_ways, 1e7);
 }
 
+// Where the time of one pair is not given a ping-pong's stands in; streams go one way.
+TEST(ImportedProfile, TakesWhatANodeInjectsFromStreams) {
+  auto times = ping_pongs("network");
+  times.push_back(
+      {.test = Kind::streams, .level = "network", .pairs = 32, .bytes = 65536, .seconds = 32 * 65536 / 20e9});
+  EXPECT_NEAR(import(times).levels[0].up_rate_bytes_per_s, 20e9, 1e7);
+}
+
 TEST(ImportedProfile, HasNoRateThatPairsDoNotReach) {
   auto times = ping_pongs("network");
   for (const int active : {1, 32})
