@@ -27,6 +27,8 @@ class LimitedSends {
   void add(const void* at, int count, Rank peer) { queue_.push_back({at, count, peer}); }
   /// Begins as many as the limits allow. @throws MpiError
   void begin(Mode mode);
+  /// Does none wait for room?
+  bool all_have_begun() const { return requests_.size() == queue_.size(); }
   /// Moves on without waiting. @return are all complete? @throws MpiError
   bool progress();
 

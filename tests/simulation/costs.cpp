@@ -269,6 +269,12 @@ int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, in
   costs()[*request] = {locality_to(comm, peer).send_seconds(size_of(count, type)), 0};
   return code;
 }
+int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  const int code = PMPI_Ssend_init(buffer, count, type, peer, tag, comm, request);
+  costs()[*request] = {locality_to(comm, peer).send_seconds(size_of(count, type)), 0};
+  return code;
+}
 int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   const int code = PMPI_Recv_init(buffer, count, type, peer, tag, comm, request);
   costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s};
@@ -354,6 +360,21 @@ int MPI_Testall(int count, MPI_Request requests[], int* all_done, MPI_Status sta
     if (!done && !answers().contains(requests[i])) break;
   }
   if (!*all_done) look();
+  return MPI_SUCCESS;
+}
+int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  *completed = 0;
+  bool any_active = false;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    any_active = true;
+    int done = 0;
+    if (const int code = try_request(&requests[i], &done, status_at(statuses, *completed)); code != MPI_SUCCESS)
+      return code;
+    if (done) indices[(*completed)++] = i;
+  }
+  if (!any_active) *completed = MPI_UNDEFINED;
+  else if (*completed == 0) look();
   return MPI_SUCCESS;
 }
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {

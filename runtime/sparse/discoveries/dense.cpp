@@ -48,7 +48,7 @@ class AlltoallStage final : public DiscoveryStage {
   }
 
   bool progress(bool) override {
-    const bool are_sent = sends_.progress();
+    if (!sends_.all_have_begun()) sends_.progress();
     if (!sizes_known_) {
       int done = 1;
       if (!peers_.empty())
@@ -61,7 +61,7 @@ class AlltoallStage final : public DiscoveryStage {
     int done = 1;
     if (!requests_.empty())
       COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-    return done != 0 && are_sent;
+    return done != 0 && sends_.progress();
   }
 
   std::vector<Parcel> take() override { return std::move(parcels_); }
