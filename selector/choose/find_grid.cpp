@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/pattern/neighborhood_counts.hpp"
+#include "model/pattern/node_traffic.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/offer.hpp"
 

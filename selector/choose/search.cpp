@@ -29,13 +29,14 @@ void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy
   }
 }
 
-/// With each flag of its route that it does not have, and that goes with the rest.
+/// With each flag of its route that it does not have, and that goes with the rest, or without its window.
 void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
   const auto& row = catalogue_row(strategy.route);
   for (const auto& parameter : row.parameters) {
     if (parameter.kind != Parameter::Kind::flag || !strategy.values(parameter.name).empty()) continue;
     auto flagged = strategy;
     flagged.set(parameter.name, {1});
+    if (!row.malformed(flagged).empty()) flagged.window = {};  // some go with no window
     if (row.malformed(flagged).empty()) result.push_back(std::move(flagged));
   }
 }

@@ -109,7 +109,7 @@ struct ByWindow {
         for (const auto& strategy : strategies) {
           if (asked) asked->push_back(strategy.window.rounds);
           candidates.emplace_back().strategy = strategy;
-          candidates.back().cost.seconds = factor * strategy.window.rounds;
+          candidates.back().cost.seconds = factor * (strategy.window.unlimited() ? 1e9 : strategy.window.rounds);
         }
         return candidates;
       };
