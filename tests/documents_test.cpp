@@ -161,14 +161,15 @@ TEST(Includes, AreOfRoomsThatAFileMayUse) {
   };
   int checked = 0;
   for (const auto& path : files_with({".hpp", ".cpp", ".h"})) {
-    const auto file = fs::relative(path, source).string();
+    const auto includer = fs::relative(path, source).string();
     std::set<std::string> included;
     for (const auto& [from, forbidden] : rules) {
-      if (!std::regex_search(file, std::regex("^" + from))) continue;
+      if (!std::regex_search(includer, std::regex("^" + from))) continue;
       if (included.empty()) included = matches(contents_of(path), "(?:^|\n)#include \"([^\"]*)\"");
       ++checked;
       const std::regex pattern("^" + forbidden);
-      for (const auto& name : included) EXPECT_FALSE(std::regex_search(name, pattern)) << file << " includes " << name;
+      for (const auto& name : included)
+        EXPECT_FALSE(std::regex_search(name, pattern)) << includer << " includes " << name;
     }
   }
   EXPECT_GT(checked, 500);

@@ -11,6 +11,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/number_checks.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {

@@ -101,10 +101,10 @@ Layout draw_layout(int ranks, Draw draw) {
 /// A sparse pattern with edges to oneself, empty edges and several edges of one pair among others. In every other one
 /// some edges have the same bytes.
 template <class Draw>
-Pattern draw_pattern(int ranks, int most_edges, Draw draw) {
+Pattern draw_pattern(int ranks, int edges_max, Draw draw) {
   Pattern pattern{ranks, {}};
   const auto draw_bytes = [&] { return draw(5) == 0 ? 0 : draw(3000); };
-  for (int edges = draw(most_edges + 1); edges > 0; --edges)
+  for (int edges = draw(edges_max + 1); edges > 0; --edges)
     pattern.edges.push_back({draw(ranks), draw(ranks), draw_bytes()});
   if (draw(2) == 0) return pattern;
   const std::array<Bytes, 3> bytes_of_payload{draw_bytes(), draw_bytes(), draw_bytes()};
