@@ -59,11 +59,8 @@ class Judge {
  private:
   /// The case's algorithm of the same name, but with pairwise messages.
   const MeasuredTime* pairwise_sibling(const MeasuredTime& time) const {
-    constexpr std::string_view nonblocking = "nonblocking";
-    auto sibling = time.algorithm;
-    const auto begin = sibling.name.find(nonblocking);
-    if (begin == std::string::npos) return nullptr;
-    sibling.name.replace(begin, nonblocking.size(), "pairwise");
+    const auto sibling = pairwise_form(time.algorithm);
+    if (sibling == time.algorithm) return nullptr;
     const auto found = times_.find({time.of, sibling});
     return found == times_.end() ? nullptr : &found->second;
   }
@@ -175,11 +172,12 @@ class Judge {
     judge_rules();
   }
 
-  Algorithms limited(const MeasuredCase& of, int limit) const {
-    auto algorithms = pools_.at(of);
+  static Algorithms within_limit(Algorithms algorithms, const MeasuredCase& of, int limit) {
     std::erase_if(algorithms, [&](const auto& a) { return limit > 0 && messages_in_flight(a, of) > limit; });
     return algorithms;
   }
+
+  Algorithms limited(const MeasuredCase& of, int limit) const { return within_limit(pools_.at(of), of, limit); }
 
   /// The algorithms with the least price of each case.
   std::map<MeasuredCase, Algorithms> cheapest(int limit) const {
@@ -245,9 +243,8 @@ class Judge {
       const auto chosen = chosen_.find(of);
       if (chosen == chosen_.end()) continue;
       // What is chosen keeps the limit of messages in flight, and is like nothing that does not.
-      auto alike = measured_.at(of);
-      if (of.pattern.starts_with("alltoall"))
-        std::erase_if(alike, [&](const auto& a) { return messages_in_flight(a, of) > default_messages_off_node; });
+      const bool has_messages_in_flight = of.pattern.starts_with("alltoall");
+      const auto alike = within_limit(measured_.at(of), of, has_messages_in_flight ? default_messages_off_node : 0);
       const auto nearest = nearest_measured(chosen->second, of, alike);
       if (!nearest.algorithm) {
         ++result_.not_measured[nearest.why_none];

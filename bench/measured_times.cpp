@@ -15,12 +15,10 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
+#include "selector/report/csv.hpp"
 
 namespace commpass::bench {
 namespace {
-
-constexpr const char* condensed_columns =
-    "machine,library,date,nodes,ppn,pattern,bytes_per_pair,algorithm,parameter,fastest_s,median_s,runs,stalled_share";
 
 /// The fields of a line. A field in double quotes may have commas.
 std::vector<std::string> fields_of(std::string_view line) {
@@ -74,15 +72,6 @@ struct Runs {
   std::string first_date, last_date;
   std::vector<Seconds> seconds;
 };
-
-constexpr std::string_view nonblocking = "nonblocking", pairwise = "pairwise";
-
-/// The same algorithm with pairwise messages; of others itself.
-MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm) {
-  if (const auto begin = algorithm.name.find(nonblocking); begin != std::string::npos)
-    algorithm.name.replace(begin, nonblocking.size(), pairwise);
-  return algorithm;
-}
 
 class RunTable {
  public:
@@ -177,6 +166,10 @@ std::vector<MeasuredTime> read_bursts(const Table& table) {
   return runs.times();
 }
 
+const std::vector<const char*> condensed_columns{"machine",  "library",        "date",         "nodes",     "ppn",
+                                                 "pattern",  "bytes_per_pair", "algorithm",    "parameter", "fastest_s",
+                                                 "median_s", "runs",           "stalled_share"};
+
 struct Format {
   std::vector<const char*> columns;
   std::vector<MeasuredTime> (*read)(const Table& table);
@@ -186,12 +179,17 @@ const Format formats[] = {
     {{"machine", "library", "date", "nodes", "ppn", "pattern", "bytes_per_pair", "kind", "algorithm", "parameter",
       "seconds"},
      read_runs},
-    {{"machine", "library", "date", "nodes", "ppn", "pattern", "bytes_per_pair", "algorithm", "parameter", "fastest_s",
-      "median_s", "runs", "stalled_share"},
-     read_condensed},
+    {condensed_columns, read_condensed},
     {{"machine", "library", "date", "test", "memory", "locality", "messages", "bytes", "seconds"}, read_bursts}};
 
 }  // namespace
+
+MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm) {
+  constexpr std::string_view nonblocking = "nonblocking";
+  if (const auto begin = algorithm.name.find(nonblocking); begin != std::string::npos)
+    algorithm.name.replace(begin, nonblocking.size(), "pairwise");
+  return algorithm;
+}
 
 std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin) {
   Table table;
@@ -212,7 +210,7 @@ std::vector<MeasuredTime> parse_measured_times(const std::string& text, const st
     return times;
   }
   throw InputError(origin, "these are no columns of measured exchanges: " + join(table.columns, ","),
-                   fmt::format("use {}, or {}", join(formats[0].columns, ","), condensed_columns));
+                   fmt::format("use {}, or {}", join(formats[0].columns, ","), join(condensed_columns, ",")));
 }
 
 std::vector<MeasuredTime> read_measured_times(const std::string& path) {
@@ -220,16 +218,11 @@ std::vector<MeasuredTime> read_measured_times(const std::string& path) {
 }
 
 std::string condensed_table(const std::vector<MeasuredTime>& times) {
-  auto text = fmt::format("{}\n", condensed_columns);
-  for (const auto& time : times) {
-    const auto quoted = [](const std::string& field) {
-      return field.find(',') == std::string::npos ? field : fmt::format("\"{}\"", field);
-    };
-    append(text, "{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{},{:.3g}\n", quoted(time.of.machine),
-           quoted(time.of.library), quoted(time.date), time.of.nodes, time.of.ppn, quoted(time.of.pattern),
-           time.of.bytes, quoted(time.algorithm.name), quoted(time.algorithm.parameter), time.fastest_s, time.median_s,
-           time.runs, time.stalled_share);
-  }
+  auto text = csv_line({condensed_columns.begin(), condensed_columns.end()});
+  for (const auto& [of, algorithm, date, fastest_s, median_s, runs, stalled_share] : times)
+    text += csv_line({of.machine, of.library, date, std::to_string(of.nodes), std::to_string(of.ppn), of.pattern,
+                      std::to_string(of.bytes), algorithm.name, algorithm.parameter, fmt::format("{:.7g}", fastest_s),
+                      fmt::format("{:.7g}", median_s), std::to_string(runs), fmt::format("{:.3g}", stalled_share)});
   return text;
 }
 

@@ -26,6 +26,9 @@ struct MeasuredAlgorithm {
   std::string text() const { return parameter.empty() ? name : name + " " + parameter; }
 };
 
+/// The algorithm with pairwise messages in place of non-blocking ones; others are returned as they are.
+MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm);
+
 /// All runs of an algorithm for a case.
 struct MeasuredTime {
   MeasuredCase of;

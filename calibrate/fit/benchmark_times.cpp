@@ -20,6 +20,7 @@ using Test = BenchmarkTime::Test;
 using Memory = BenchmarkTime::Memory;
 
 constexpr double micro = 1e-6, mega = 1e6;
+constexpr const char *as_written = "give the file as the benchmark wrote it", *whole = "give the whole file";
 constexpr const char* known =
     "osu_latency, osu_bw, osu_bibw, osu_mbw_mr, osu_multi_lat, IMB PingPong and Multi-PingPong, and tables";
 
@@ -62,15 +63,13 @@ class Lines {
 double number_in(const Lines& lines, std::size_t line, const std::string& word) {
   const auto number = parse_number<double>(word);
   if (!number || !std::isfinite(*number) || *number < 0)
-    throw lines.error(line, fmt::format("'{}' is no number of 0 or more", word),
-                      "give the file as the benchmark wrote it");
+    throw lines.error(line, fmt::format("'{}' is no number of 0 or more", word), as_written);
   return *number;
 }
 
 Bytes bytes_in(const Lines& lines, std::size_t line, const std::string& word) {
   const auto number = parse_number<Bytes>(word);
-  if (!number || *number < 0)
-    throw lines.error(line, fmt::format("'{}' is no size in bytes", word), "give the file as the benchmark wrote it");
+  if (!number || *number < 0) throw lines.error(line, fmt::format("'{}' is no size in bytes", word), as_written);
   return *number;
 }
 
@@ -119,10 +118,9 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
   if (const auto second = lines.find("# OSU ", title + 1))
     throw lines.error(*second, "here the output of a second benchmark begins", "give each a file of its own");
   const auto heading = lines.find("# Size", title);
-  if (!heading) throw lines.error("it has no line '# Size …': it is cut", "give the whole file");
+  if (!heading) throw lines.error("it has no line '# Size …': it is cut", whole);
   if (lines.all()[*heading].find(test->unit) == std::string::npos)
-    throw lines.error(*heading, fmt::format("its column is not in {}", test->unit),
-                      "give the file as the benchmark wrote it");
+    throw lines.error(*heading, fmt::format("its column is not in {}", test->unit), as_written);
   const auto pairs = place.pairs ? place.pairs : test->has_pairs ? osu_pairs(lines) : std::optional(1);
   if (!pairs || *pairs < 1) throw unknown_pairs(lines, place);
   const bool is_device = lines.find("DEVICE (D)").has_value();
@@ -130,11 +128,11 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
   for (auto i = *heading + 1; i < lines.all().size(); ++i) {
     const auto words = words_of(lines.all()[i]);
     if (words.empty() || words.front().starts_with('#')) continue;
-    if (words.size() < 2) throw lines.error(i, "the line is cut", "give the whole file");
+    if (words.size() < 2) throw lines.error(i, "the line is cut", whole);
     const auto bytes = bytes_in(lines, i, words[0]);
     const auto value = number_in(lines, i, words[1]);
     if (bytes == 0) continue;  // no protocol moves nothing
-    if (value == 0) throw lines.error(i, "it took no time", "give the file as the benchmark wrote it");
+    if (value == 0) throw lines.error(i, "it took no time", as_written);
     const auto seconds =
         test->test == Test::streams ? test->ways * *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
     times.push_back({.test = test->test,
@@ -144,7 +142,7 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
                      .bytes = bytes,
                      .seconds = seconds});
   }
-  if (times.empty()) throw lines.error("it has no times: it is cut", "give the whole file");
+  if (times.empty()) throw lines.error("it has no times: it is cut", whole);
   return times;
 }
 
@@ -173,13 +171,11 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
       continue;
     }
     const auto heading = lines.find("#bytes", *title);
-    if (!heading) throw lines.error("it has no line '#bytes …': it is cut", "give the whole file");
+    if (!heading) throw lines.error("it has no line '#bytes …': it is cut", whole);
     const auto columns = words_of(lines.all()[*heading]);
     const auto* const wanted = is_multi ? "t_avg[usec]" : "t[usec]";
     const auto column = static_cast<std::size_t>(std::ranges::find(columns, wanted) - columns.begin());
-    if (column == columns.size())
-      throw lines.error(*heading, fmt::format("it has no column {}", wanted),
-                        "give the file as the benchmark wrote it");
+    if (column == columns.size()) throw lines.error(*heading, fmt::format("it has no column {}", wanted), as_written);
     auto pairs = is_multi ? place.pairs : std::optional(1);
     if (const auto groups = lines.find("groups of", *title); !pairs && groups && *groups < *heading)
       pairs = imb_pairs(lines.all()[*groups]);
@@ -187,11 +183,11 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
     for (auto i = *heading + 1; i < lines.all().size(); ++i) {
       const auto values = words_of(lines.all()[i]);
       if (values.empty() || values.front().starts_with('#')) break;
-      if (values.size() <= column) throw lines.error(i, "the line is cut", "give the whole file");
+      if (values.size() <= column) throw lines.error(i, "the line is cut", whole);
       const auto bytes = bytes_in(lines, i, values[0]);
       const auto value = number_in(lines, i, values[column]);
       if (bytes == 0) continue;
-      if (value == 0) throw lines.error(i, "it took no time", "give the file as the benchmark wrote it");
+      if (value == 0) throw lines.error(i, "it took no time", as_written);
       times.push_back({.test = is_multi ? Test::many_pairs : Test::ping_pong,
                        .level = place.level,
                        .pairs = *pairs,
@@ -199,8 +195,7 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
                        .seconds = value * micro});
     }
   }
-  if (times.empty())
-    throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", "give the whole file");
+  if (times.empty()) throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", whole);
   return times;
 }
 
@@ -242,7 +237,7 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
     if (lines.all()[i].empty() || lines.all()[i].starts_with('#')) continue;
     const auto cells = split(lines.all()[i], ',');
     if (cells.size() != names.size())
-      throw lines.error(i, fmt::format("it has {} of {} columns", cells.size(), names.size()), "give the whole file");
+      throw lines.error(i, fmt::format("it has {} of {} columns", cells.size(), names.size()), whole);
     const auto cell = [&](const char* column) { return cells[columns.at(column)]; };
     const auto test = cell("test"), memory = cell("memory");
     const auto* const row = std::ranges::find(table_tests, test, &TableTest::name);
@@ -269,7 +264,7 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
     times.push_back({row->test, in->second, cell("locality"), columns.contains("variant") ? cell("variant") : "",
                      count("active_pairs"), count("messages"), bytes, seconds});
   }
-  if (times.empty()) throw lines.error("the table has no rows that tell a parameter", "give the whole file");
+  if (times.empty()) throw lines.error("the table has no rows that tell a parameter", whole);
   return times;
 }
 

@@ -9,13 +9,13 @@
 
 namespace commpass {
 
-/// Exchanges in which every rank has so many messages in flight at once.
+/// Exchanges in which every rank has `messages` messages in flight at once.
 struct CrowdedExchanges {
   int messages = 0;
   std::vector<Seconds> seconds;  ///< of each exchange, of the slowest rank
 };
 
-/// Where exchanges with so many messages in flight are late.
+/// The number of messages in flight with which exchanges are late.
 struct LateMessages {
   int messages = 0;      ///< in flight
   int late = 0, of = 0;  ///< exchanges

@@ -121,7 +121,7 @@ class LikelyCount {
   double on_node_ = 0, off_node_ = 0, expected_off_node_ = 0, expected_ = 0;
 };
 
-/// Of the ranks of a node, by rank and stage: of the largest one in the middle, as estimate() takes it.
+/// By rank and stage, of one node: of the largest ones the median by number, as estimate() takes it.
 std::vector<std::vector<LikelyCount>> likely_counts(const RandomPattern& pattern, const Route& route,
                                                     const Layout& layout) {
   std::vector<int> largest;

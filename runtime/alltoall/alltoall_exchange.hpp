@@ -26,7 +26,7 @@ struct AlltoallDamage {
 /// stage that forwards; then those of the structure.
 class AlltoallRequests final : public BatchRequests {
  public:
-  /// @param comm    ours, used by nobody else, and alive as long as this
+  /// @param comm    ours, for this alone, and alive as long as this
   /// @param limits  of sends in flight; what exceeds them waits until earlier ones have arrived
   explicit AlltoallRequests(MPI_Comm comm, SendLimits limits = {});
 

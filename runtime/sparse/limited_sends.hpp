@@ -21,7 +21,7 @@ class LimitedSends {
   LimitedSends(const LimitedSends&) = delete;
   LimitedSends& operator=(const LimitedSends&) = delete;
 
-  /// For so many more nothing is allocated. @throws std::bad_alloc
+  /// Allocates what this number of further messages needs. @throws std::bad_alloc
   void reserve(std::size_t messages);
   /// One more, in order; its bytes must stay until it is complete.
   void add(const void* at, int count, Rank peer) { queue_.push_back({at, count, peer}); }

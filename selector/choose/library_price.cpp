@@ -53,13 +53,15 @@ LibraryExchange library_exchange(const RandomPattern& blocks, const Layout& layo
 
 LibraryExchange library_exchange(const Pattern& pattern) {
   const auto ranks = static_cast<std::size_t>(pattern.ranks);
+  const auto pairs = ranks * (ranks - 1);
+  if (pattern.edges.size() < pairs) return {LibraryFunction::neighbor_alltoallv, 0, 0};
   std::vector<const Edge*> edges;
   for (const auto& edge : pattern.edges)
     if (edge.source != edge.destination) edges.push_back(&edge);
   const bool are_equal = !edges.empty() && std::ranges::all_of(edges, [&](const Edge* edge) {
     return edge->bytes == edges.front()->bytes && edge->payload == no_payload;
   });
-  if (!are_equal || edges.size() != ranks * (ranks - 1)) return {LibraryFunction::neighbor_alltoallv, 0, 0};
+  if (!are_equal || edges.size() != pairs) return {LibraryFunction::neighbor_alltoallv, 0, 0};
   std::ranges::sort(edges, {}, [](const Edge* edge) { return std::pair(edge->source, edge->destination); });
   const auto twice = std::ranges::adjacent_find(
       edges, {}, [](const Edge* edge) { return std::pair(edge->source, edge->destination); });

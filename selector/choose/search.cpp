@@ -13,8 +13,8 @@ namespace commpass {
 
 namespace {
 
-/// Half and twice as many rounds in flight; from all of them to half of them, and to all in the order of rounds. Nearly
-/// all are as good as all: what comes then is hardly a batch.
+/// Half and twice as many rounds in flight; from all of them to half of them, and to all in the order of rounds. More
+/// than seven eighths of the rounds become all of them, as the second batch would have few.
 void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy>& result) {
   constexpr int fewest = 4;
   const int rounds = strategy.window.unlimited() ? most_rounds : strategy.window.rounds;
@@ -41,15 +41,28 @@ void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
   }
 }
 
-/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route
-/// first, then the `breadth` cheapest of all.
-std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth, const Calls& calls) {
+/// Those that cost anything, the cheapest first.
+std::vector<Candidate> by_cost(std::vector<Candidate> candidates, const Calls& calls) {
   std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
   std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  return candidates;
+}
+
+/// The first of each route.
+std::vector<Strategy> first_of_each_route(std::span<const Candidate> candidates) {
   std::vector<Strategy> result;
   std::set<std::string> routes;
   for (const auto& candidate : candidates)
-    if (routes.insert(candidate.strategy.route).second) add_flags(candidate.strategy, result);
+    if (routes.insert(candidate.strategy.route).second) result.push_back(candidate.strategy);
+  return result;
+}
+
+/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route
+/// first, then the `breadth` cheapest of all.
+std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth, const Calls& calls) {
+  candidates = by_cost(std::move(candidates), calls);
+  std::vector<Strategy> result;
+  for (const auto& strategy : first_of_each_route(candidates)) add_flags(strategy, result);
   candidates.resize(std::min(candidates.size(), breadth));
   for (const auto& candidate : candidates) add_flags(candidate.strategy, result);
   return result;
@@ -117,13 +130,9 @@ std::vector<Strategy> with_more_copies(std::vector<Candidate> candidates, const 
 /// The cheapest of each route with the other kind of messages, the cheapest first: which kind is cheaper depends on
 /// the pattern more than on the route, and suggestions have few that are staggered.
 std::vector<Strategy> with_other_messages(std::vector<Candidate> candidates, const Layout& layout, const Calls& calls) {
-  std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
-  std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
-  std::set<std::string> routes;
   std::vector<Strategy> result;
-  for (const auto& candidate : candidates) {
-    if (!routes.insert(candidate.strategy.route).second) continue;
-    auto other = with_other_messages(candidate.strategy);
+  for (const auto& strategy : first_of_each_route(by_cost(std::move(candidates), calls))) {
+    auto other = with_other_messages(strategy);
     const auto& row = catalogue_row(other.route);
     if (row.malformed(other).empty() && row.inapplicable(other, layout).empty()) result.push_back(std::move(other));
   }

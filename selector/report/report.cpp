@@ -67,11 +67,17 @@ struct Comparison {
   Seconds own_s, baseline_s;
 };
 
-std::vector<Comparison> comparisons(const Report& report) {
+/// Null: it is in no row.
+const ReportRow* chosen_row(const Report& report) {
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
+  return chosen == report.rows.end() ? nullptr : &*chosen;
+}
+
+std::vector<Comparison> comparisons(const Report& report) {
+  const auto* const chosen = chosen_row(report);
   std::vector<Comparison> result;
-  if (chosen == report.rows.end()) return result;
+  if (!chosen) return result;
   const bool measured = chosen->measured_s.has_value();
   const auto own = seconds_of(*chosen, measured, report.calls);
   for (const auto* rows : {&report.rows, &report.baselines})
@@ -160,25 +166,22 @@ std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top) 
 }
 
 std::string describe_ties(const Report& report) {
-  const auto chosen =
-      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
-  return chosen == report.rows.end() ? std::string() : describe_ties(report.ties, chosen->candidate.strategy);
+  const auto* const chosen = chosen_row(report);
+  return !chosen ? std::string() : describe_ties(report.ties, chosen->candidate.strategy);
 }
 
 /// Where a limit gives what is chosen a window.
 std::string describe_limited_window(const Report& report) {
-  const auto chosen =
-      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
-  if (chosen == report.rows.end() || !chosen->candidate.limited_window) return {};
+  const auto* const chosen = chosen_row(report);
+  if (!chosen || !chosen->candidate.limited_window) return {};
   return fmt::format(", in windows of {} rounds to keep the limit of messages in flight",
                      chosen->candidate.limited_window->rounds);
 }
 
 /// A median does not show what is late once in a hundred times.
 std::string describe_spread(const Report& report) {
-  const auto chosen =
-      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
-  if (chosen == report.rows.end() || !chosen->measured_s || !chosen->measured_mean_s) return {};
+  const auto* const chosen = chosen_row(report);
+  if (!chosen || !chosen->measured_s || !chosen->measured_mean_s) return {};
   return fmt::format("Its runs: median {}, mean {}, 99th percentile {}\n", format_seconds(*chosen->measured_s),
                      format_seconds(*chosen->measured_mean_s), format_seconds(*chosen->measured_percentile_99_s));
 }
