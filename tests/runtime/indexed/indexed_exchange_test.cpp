@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -19,6 +20,7 @@ namespace {
 
 /// Bytes of the persistent sends that this process has made, by peer.
 std::map<int, std::int64_t> planned_bytes;
+std::mutex planned_bytes_mutex;  // other tests of this program make sends in several threads
 
 }  // namespace
 
@@ -26,7 +28,10 @@ extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, i
                              MPI_Request* request) {
   int size = 0;
   MPI_Type_size(type, &size);
-  planned_bytes[peer] += std::int64_t{count} * size;
+  {
+    const std::lock_guard lock(planned_bytes_mutex);
+    planned_bytes[peer] += std::int64_t{count} * size;
+  }
   return PMPI_Send_init(buffer, count, type, peer, tag, comm, request);
 }
 
