@@ -25,7 +25,8 @@ namespace commpass {
 Strategy as_run(const Candidate& candidate) {
   auto strategy = candidate.strategy;
   if (candidate.limited_window) strategy.window = *candidate.limited_window;
-  return strategy;
+  // Where stages have no rounds, senders alone keep the limits (runtime/execute/send_limits.hpp).
+  return catalogue_row(strategy.route).malformed(strategy).empty() ? strategy : candidate.strategy;
 }
 
 Seconds comparable(Seconds seconds) {

@@ -28,6 +28,8 @@ void expect_kept(const std::vector<Candidate>& ranking, const Limits& limits) {
     ASSERT_TRUE(candidate.demand) << to_string(candidate.strategy);
     EXPECT_STREQ(candidate.exceeded_limit, exceeded_limit(limits, *candidate.demand, candidate.buffered_bytes_max))
         << to_string(candidate.strategy);
+    const auto runs = as_run(candidate);
+    EXPECT_EQ(parse_strategy(to_string(runs)), runs) << "ranks tell each other by this text";
   }
   EXPECT_EQ(ranking.front().exceeded_limit, nullptr);
 }
