@@ -7,6 +7,8 @@
 #include <limits>
 #include <set>
 
+#include "model/route/catalogue.hpp"
+
 namespace commpass {
 
 namespace {
@@ -160,32 +162,34 @@ Demand demand_of(const Schedule& schedule, const Layout& layout) {
   return demand;
 }
 
-Window window_within(const Limits& limits, const Schedule& schedule, const Layout& layout, Window wanted) {
+Window window_within(const Limits& limits, const Schedule& schedule, const Layout& layout, const Strategy& wanted) {
+  if (!takes_window(wanted)) return wanted.window;
   std::vector<const Stage*> stages;
   int rounds = 1;
   for (const auto& stage : schedule.stages) {
-    if (is_within(limits, most_at_once(stage, layout, wanted))) continue;
+    if (is_within(limits, most_at_once(stage, layout, wanted.window))) continue;
     stages.push_back(&stage);
     rounds = std::max(rounds, most_rounds(stage.messages));
   }
-  if (stages.empty()) return wanted;
-  return largest_within(limits, wanted, rounds, [&](Window window) {
+  if (stages.empty()) return wanted.window;
+  return largest_within(limits, wanted.window, rounds, [&](Window window) {
     return std::ranges::all_of(
         stages, [&](const Stage* stage) { return is_within(limits, most_at_once(*stage, layout, window)); });
   });
 }
 
 Fitted fit(const Limits& limits, const RandomPattern& pattern, const Route& route, const Layout& layout,
-           Window wanted) {
+           const Strategy& wanted) {
   const auto counts = likely_counts(pattern, route, layout);
   int rounds = 1;
   for (const auto& stage : route.stages()) rounds = std::max(rounds, stage.rounds);
-  Fitted fitted;
-  fitted.window = largest_within(limits, wanted, rounds, [&](Window window) {
-    return std::ranges::all_of(counts, [&](const auto& of_rank) {
-      return std::ranges::all_of(of_rank, [&](const auto& count) { return is_within(limits, count.with(window)); });
+  Fitted fitted{wanted.window, {}};
+  if (takes_window(wanted))
+    fitted.window = largest_within(limits, wanted.window, rounds, [&](Window window) {
+      return std::ranges::all_of(counts, [&](const auto& of_rank) {
+        return std::ranges::all_of(of_rank, [&](const auto& count) { return is_within(limits, count.with(window)); });
+      });
     });
-  });
   auto& demand = fitted.demand;
   for (const auto& of_rank : counts) {
     std::int64_t partners = 0;

@@ -23,9 +23,9 @@ inline int messages_off_node(const Limits& limits) {
 }
 
 /// The largest window up to the wanted one that keeps the limits of messages in flight: the wanted one, a power of two,
-/// or a limit. One round where none does.
-/// @param schedule  with any batches
-Window window_within(const Limits& limits, const Schedule& schedule, const Layout& layout, Window wanted);
+/// or a limit. One round where none does, and the wanted one if the strategy takes no other.
+/// @param schedule  of the strategy, with any batches
+Window window_within(const Limits& limits, const Schedule& schedule, const Layout& layout, const Strategy& wanted);
 
 /// The same for a random pattern, whose busiest rank has as many messages as is likely, and what that takes.
 struct Fitted {
@@ -33,7 +33,8 @@ struct Fitted {
   Demand demand;
 };
 /// @throws NotApplicable if the route has no closed form
-Fitted fit(const Limits& limits, const RandomPattern& pattern, const Route& route, const Layout& layout, Window wanted);
+Fitted fit(const Limits& limits, const RandomPattern& pattern, const Route& route, const Layout& layout,
+           const Strategy& wanted);
 
 /// The key of a limit that is exceeded; null: all are kept.
 /// @param buffer_bytes  for what a rank forwards; nothing: not known

@@ -33,6 +33,12 @@ std::string refuse_window(const Strategy& strategy) {
   return strategy.window.unlimited() ? "" : "its stages have no rounds, so it takes no window";
 }
 
+bool takes_window(const Strategy& strategy) {
+  auto windowed = strategy;
+  windowed.window = {1};
+  return catalogue_row(strategy.route).malformed(windowed).empty();
+}
+
 std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least,
                                     std::int64_t most) {
   const auto value = strategy.values(name)[0];

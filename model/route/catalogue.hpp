@@ -58,6 +58,9 @@ struct CatalogueRow {
 /// For routes whose stages have no rounds: why they take no window, or empty.
 std::string refuse_window(const Strategy& strategy);
 
+/// Is there a strategy that differs from this one in its window alone?
+bool takes_window(const Strategy& strategy);
+
 /// The strategy with half and with twice the value of a parameter, an eighth less, one more, one less, and half way
 /// to the most, within [least, most].
 std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least,

@@ -110,7 +110,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
     text += "\n";
   }
   if (candidate.library) text += describe_library(*candidate.library);
-  if (as_run(candidate) != candidate.strategy)
+  if (candidate.limited_window)
     append(text, "  windows of {} rounds keep the limit of messages in flight\n", candidate.limited_window->rounds);
   if (const auto& demand = candidate.demand)
     append(text, "  a rank has up to {} messages in flight, {} of them to other nodes, and sends to {} ranks\n",

@@ -32,7 +32,7 @@ const NeighborhoodSchedule& NeighborhoodPricer::schedule_of(const Strategy& stra
 
 Candidate NeighborhoodPricer::price(const Strategy& strategy, Bytes times) const {
   const auto& schedule = schedule_of(strategy);
-  const auto window = window_within(machine_.limits, schedule.of_node(), layout_, strategy.window);
+  const auto window = window_within(machine_.limits, schedule.of_node(), layout_, strategy);
   Candidate candidate{strategy, schedule.evaluate(times, window, machine_, model_)};
   if (window != strategy.window) candidate.limited_window = window;
   return candidate;

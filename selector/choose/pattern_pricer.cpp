@@ -164,7 +164,7 @@ class PatternPricer {
         candidate.demand = candidates[group.front()].demand;
         continue;
       }
-      const auto window = window_within(machine_.limits, schedule, layout_, strategy.window);
+      const auto window = window_within(machine_.limits, schedule, layout_, strategy);
       if (window != strategy.window) candidate.limited_window = window;
       if (window != present) set_window(route, schedule, present = window);
       candidate.cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategy.path, overlaps);

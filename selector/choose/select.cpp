@@ -25,8 +25,7 @@ namespace commpass {
 Strategy as_run(const Candidate& candidate) {
   auto strategy = candidate.strategy;
   if (candidate.limited_window) strategy.window = *candidate.limited_window;
-  // Where stages have no rounds, senders alone keep the limits (runtime/execute/send_limits.hpp).
-  return catalogue_row(strategy.route).malformed(strategy).empty() ? strategy : candidate.strategy;
+  return strategy;
 }
 
 Seconds comparable(Seconds seconds) {
@@ -66,7 +65,7 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
-  const auto [window, demand] = fit(machine.limits, pattern, *route, layout, strategy.window);
+  const auto [window, demand] = fit(machine.limits, pattern, *route, layout, strategy);
   auto cost = estimate_cost(pattern, *route, window, layout, machine, model, usage, strategy.path);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};

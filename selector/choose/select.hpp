@@ -29,7 +29,7 @@ struct Candidate {
   std::optional<LibraryAlgorithm> library{};  ///< of `mpi`: by whose messages it is priced, if not by those of standard
 };
 
-/// The strategy with the window that a machine's limits leave it, if it takes one.
+/// The strategy with the window that a machine's limits leave it.
 Strategy as_run(const Candidate& candidate);
 
 /// What is priced in full.

@@ -122,7 +122,7 @@ class ExchangePricer {
       return price_one_shot(strategy, blocks_, layout_, machine_, CostModel::burst, sizes_).cost.seconds;
     const auto route = make_route(strategy, layout_, *pattern_);
     auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
-    set_window(*route, schedule, window_within(machine_.limits, schedule, layout_, strategy.window));
+    set_window(*route, schedule, window_within(machine_.limits, schedule, layout_, strategy));
     const auto seconds = evaluate(schedule, layout_, machine_, CostModel::burst, Usage::once).seconds;
     return sizes_ == BlockSizes::equal ? seconds
                                        : seconds + telling_seconds(*route, layout_, machine_, CostModel::burst);

@@ -173,7 +173,7 @@ std::string describe_ties(const Report& report) {
 /// Where a limit gives what is chosen a window.
 std::string describe_limited_window(const Report& report) {
   const auto* const chosen = chosen_row(report);
-  if (!chosen || as_run(chosen->candidate) == chosen->candidate.strategy) return {};
+  if (!chosen || !chosen->candidate.limited_window) return {};
   return fmt::format(", in windows of {} rounds to keep the limit of messages in flight",
                      chosen->candidate.limited_window->rounds);
 }
