@@ -19,10 +19,10 @@ namespace {
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "beta_next",  "alpha_receive",
-                                 "beta_receive", "link",        "switch",     "injection",  "ejection",
-                                 "core",         "group",       "bus",        "copy",       "value_run",
-                                 "slow_node",    "narrow_core", "devices",    "device_copy"};
+constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "beta_next",   "alpha_receive",
+                                 "beta_receive", "link",        "switch",     "injection",   "ejection",
+                                 "core",         "group",       "bus",        "copy",        "value_run",
+                                 "slow_node",    "narrow_core", "devices",    "device_copy", "late_messages"};
 
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
@@ -140,8 +140,16 @@ Errors compare(const Json& truth, const Profile& profile) {
   const auto& machine = profile.machine;
   Comparison comparison(truth);
   if (truth.contains("devices")) compare_devices(truth, machine, comparison);
-  const bool is_named = names_slow_nodes(truth, Json::parse(profile.provenance_json));
+  const auto provenance = Json::parse(profile.provenance_json);
+  const bool is_named = names_slow_nodes(truth, provenance);
   comparison.add("", "slow_node", is_named ? std::optional(0.0) : std::nullopt, 0, 1);
+  std::optional<double> retransmission_s;
+  if (provenance.contains("late_messages"))
+    retransmission_s = provenance.at("late_messages").at("late_s").get<double>();
+  if (truth.contains("receive_queue"))
+    comparison.add("", "late_messages", retransmission_s,
+                   truth.at("receive_queue").at("retransmission_s").get<double>());
+  else if (retransmission_s) comparison.add("", "late_messages", std::nullopt, 0);
   const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
   comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
   if (truth.contains("slow_node")) return comparison.errors;  // the description is of the other nodes
@@ -169,7 +177,8 @@ Errors compare(const Json& truth, const Profile& profile) {
 std::vector<ClusterShape> compared_clusters(const Options& options) {
   // A node is slower than others only where there are others, and switches are more than one.
   constexpr std::pair<const char*, int> folders[] = {
-      {".", 0}, {"beyond", 0}, {"ejection", 0}, {"slow-node", 4}, {"leaf-switches", 6}, {"groups", 0}, {"devices", 0}};
+      {".", 0},      {"beyond", 0},        {"ejection", 0}, {"slow-node", 4}, {"leaf-switches", 6},
+      {"groups", 0}, {"receive-queue", 0}, {"devices", 0}};
   std::vector<ClusterShape> all;
   for (const auto& [folder, nodes] : folders) {
     auto found = clusters_of_kind(options.simulator, folder);

@@ -58,6 +58,13 @@ constexpr PatternCase skewed_patterns[] = {
     {"half to half", "--pattern '{3}'", any_ranks, 0, half_to_half},
 };
 
+/// For clusters that lose messages: more partners than a rank may have messages in flight.
+constexpr PatternCase crowded_patterns[] = {
+    {"all to all 8 B", "--generate alltoall:ranks={0},bytes=8"},
+    {"ragged to 4 KiB", "--generate uniform:ranks={0},bytes=4KiB"},
+};
+constexpr int crowded_ranks = 64;
+
 /// With --quick each pattern is run on every sixth cluster, another one each time.
 constexpr std::size_t quick_share = 6;
 
@@ -245,8 +252,13 @@ Json regret(const Options& options) {
     fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen",
                "best", "regret", "error", "median", "order", "speedup");
   const auto all = clusters(options.simulator, {".", "beyond", "groups"});
-  const auto profiles = calibrate_all(options.simulator, all);
+  const auto losing = clusters_of_kind(options.simulator, "receive-queue");
+  const auto profiles = calibrate_all(options.simulator, all),
+             losing_profiles = calibrate_all(options.simulator, losing);
   std::vector<Case> cases;
+  for (std::size_t i = 0; i < losing.size(); ++i)
+    for (const auto& pattern : crowded_patterns)
+      if (is_wanted(options, pattern.name)) cases.push_back({losing[i], losing_profiles[i], crowded_ranks, pattern});
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::size_t turn = i;
     const auto add = [&](int p, const PatternCase& pattern) {

@@ -1,12 +1,32 @@
 // How many messages a rank may have in flight to other nodes.
 #include <fmt/core.h>
 
+#include "calibrate/bisect.hpp"
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit/late_messages.hpp"
-#include "calibrate/flight_timing.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/late_messages.hpp"
+#include "runtime/mpi/crowded_exchanges.hpp"
 
 namespace commpass {
+
+namespace {
+
+/// Looks between the number with which exchanges come in time and that with which most are late.
+void narrow(Calibration& calibration, const CrowdedExchanges& in_time, LateMessages& late) {
+  const auto is_late = [&](Bytes number) {
+    if (2 * late.late < late.of || calibration.sampler.has_spent(flight_share.end)) return true;
+    const auto messages = static_cast<int>(number);
+    const CrowdedExchanges between{
+        messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)};
+    calibration.sampler.look();
+    const auto found = find_late_messages(std::vector{in_time, between});
+    if (found) late = *found;
+    return found.has_value();
+  };
+  late.most_in_time = static_cast<int>(bisect(late.most_in_time, late.messages, is_late));
+}
+
+}  // namespace
 
 void measure_messages_in_flight(Calibration& calibration) {
   constexpr const char* key = "limits.messages_off_node";
@@ -14,16 +34,17 @@ void measure_messages_in_flight(Calibration& calibration) {
   if (!calibration.provenance.warning.empty())
     return calibration.not_measured(fmt::format("{}: ranks wait for processors, so that all messages are late", key));
   calibration.progress("messages in flight");
-  constexpr int exchanges = 20;  // a third of them is late where the network begins to lose messages
   std::vector<CrowdedExchanges> crowded;
   auto& provenance = calibration.provenance;
-  for (const int messages : {16, 32, 64, 128, 256}) {
+  for (const int messages : {fewest_in_flight, 16, 32, 64, 128, 256}) {
     if (calibration.sampler.has_spent(flight_share.end)) break;
     crowded.push_back(
-        {messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, exchanges)});
+        {messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)});
     calibration.sampler.look();
     provenance.late_messages = find_late_messages(crowded);
-    if (provenance.late_messages) break;
+    if (!provenance.late_messages) continue;
+    narrow(calibration, crowded[crowded.size() - 2], *provenance.late_messages);
+    break;
   }
   auto& limit = calibration.machine.limits.messages_off_node;
   if (const auto& late = provenance.late_messages) limit = std::max(1, late->most_in_time);

@@ -186,6 +186,19 @@ Finding messages(const Facts& facts) {
   return {"messages", State::attention, warning, "launch again; if it stays so, calibrate again"};
 }
 
+Finding messages_in_flight(const FlightFacts& flight) {
+  constexpr const char* subject = "in flight";
+  if (flight.messages == 0) return good(subject, "not tried: all ranks are on one node");
+  if (!flight.late)
+    return good(subject, fmt::format("{} messages of each rank to other nodes at once come in time", flight.messages));
+  const auto& late = *flight.late;
+  return {subject, State::attention,
+          fmt::format("with {} messages of each rank to other nodes at once {} of {} exchanges took {} longer, as if "
+                      "messages were lost and sent again after a timer",
+                      late.messages, late.late, late.of, format_seconds(late.late_s)),
+          fmt::format("calibrate here, or set COMMPASS_LIMITS=messages_off_node={}", std::max(1, late.most_in_time))};
+}
+
 constexpr const char* name_of(State state) {
   switch (state) {
     case State::good: return "ok";
@@ -226,7 +239,8 @@ std::vector<Finding> judge(const Facts& facts) {
           devices(facts.devices),
           device_memory(facts.mpi),
           profile(facts.profile),
-          messages(facts)};
+          messages(facts),
+          messages_in_flight(facts.flight)};
 }
 
 bool may_measure(const std::vector<Finding>& findings) {

@@ -7,6 +7,7 @@
 
 #include "doctor/host.hpp"
 #include "doctor/noise.hpp"
+#include "model/machine/late_messages.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/pace.hpp"
 #include "selector/choose/unnamed_profile.hpp"
@@ -53,6 +54,12 @@ struct ProfileFacts {
   std::vector<Pace> pace{};  ///< of small messages when it was measured
 };
 
+/// Messages in flight to other nodes that were tried.
+struct FlightFacts {
+  int messages = 0;                    ///< of each rank at most; 0: there is one node
+  std::optional<LateMessages> late{};  ///< nothing: all came in time
+};
+
 struct Facts {
   Host host;  ///< of rank 0
   Layout layout;
@@ -62,6 +69,7 @@ struct Facts {
   ProfileFacts profile;
   Seconds clock_resolution = 0;
   std::vector<Pace> paces{};  ///< of lone messages of rank 0; empty: it is alone
+  FlightFacts flight{};
 };
 
 enum class State { good, attention, stop };

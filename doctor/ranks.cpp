@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "doctor/other_programs.hpp"
+#include "model/cost/demand.hpp"
 #include "runtime/device/find_device.hpp"
+#include "runtime/mpi/crowded_exchanges.hpp"
 #include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/lone_messages.hpp"
@@ -99,6 +101,19 @@ DeviceFacts look_for_devices() {
   return facts;
 }
 
+/// Up to what programs have in flight here.
+FlightFacts try_messages_in_flight(MPI_Comm comm, const Layout& layout, const Limits& limits) {
+  if (layout.nodes() < 2) return {};
+  FlightFacts facts;
+  std::vector<CrowdedExchanges> crowded;
+  for (int messages = fewest_in_flight; facts.messages < messages_off_node(limits) && !facts.late; messages *= 4) {
+    facts.messages = std::min(messages, messages_off_node(limits));
+    crowded.push_back({facts.messages, time_messages_in_flight(comm, layout, facts.messages, crowded_exchanges)});
+    facts.late = find_late_messages(crowded);
+  }
+  return facts;
+}
+
 }  // namespace
 
 Facts examine_ranks(MPI_Comm comm, const Layout& layout, const Machine& machine) {
@@ -111,6 +126,7 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout, const Machine& machine)
 
   Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
   facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout, machine);
+  facts.flight = try_messages_in_flight(OwnCommunicator(comm).get(), layout, machine.limits);
   if (rank_in(comm) == 0) facts.devices = look_for_devices();
   facts.mpi.library = mpi_library();
   facts.mpi.settings = transport_settings();

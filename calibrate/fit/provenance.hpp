@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibrate/fit/fit.hpp"
-#include "calibrate/fit/late_messages.hpp"
 #include "model/base/types.hpp"
+#include "model/machine/late_messages.hpp"
 #include "model/machine/pace.hpp"
 #include "model/machine/profile_lookup.hpp"
 

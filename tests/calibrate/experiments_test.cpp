@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "calibrate/flight_timing.hpp"
 #include "calibrate/timing.hpp"
+#include "runtime/mpi/crowded_exchanges.hpp"
 #include "runtime/mpi/write_anew.hpp"
 #include "runtime/world.hpp"
 

@@ -11,10 +11,10 @@
 #include "calibrate/alltoallv_timing.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/collective_timing.hpp"
-#include "calibrate/flight_timing.hpp"
 #include "calibrate/memory_timing.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "model/machine/plausibility.hpp"
+#include "runtime/mpi/crowded_exchanges.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace {
@@ -44,6 +44,7 @@ struct World {
   int slow_node = -1;                    ///< none
   Bytes fan_in_unclear_from = no_limit;  ///< larger messages of many senders take up to twice as long, or nothing
   Bytes new_send_bytes = 0;   ///< new requests take half of what persistent ones do up to here, and beyond it more
+  int late_every = 3;         ///< of the exchanges with more
   int most_in_flight = 1000;  ///< of more messages some are lost, and
   Seconds timer_s = 0.16;     ///< sent again after this
   double burst_noise = 0;     ///< posting takes by up to this part less or more, the same each time
@@ -241,7 +242,8 @@ std::vector<Seconds> time_messages_in_flight(MPI_Comm, const Layout& layout, int
   EXPECT_GT(layout.nodes(), 1);
   std::vector<Seconds> seconds;
   for (int i = 0; i < exchanges; ++i)
-    seconds.push_back(1e-6 * messages + (messages > world->most_in_flight && i % 3 == 0 ? world->timer_s : 0));
+    seconds.push_back(1e-6 * messages +
+                      (messages > world->most_in_flight && i % world->late_every == 0 ? world->timer_s : 0));
   return seconds;
 }
 
@@ -688,6 +690,16 @@ TEST_F(KnownMachine, ThatLosesMessagesHasALimitOfThoseInFlight) {
     ASSERT_TRUE(late);
     EXPECT_EQ(late->messages, 2 * limit);
     EXPECT_NEAR(late->late_s, world_.timer_s, 1e-6);
+  }
+}
+
+TEST_F(KnownMachine, ThatAlwaysLosesMessagesBeyondANumberHasThatLimit) {
+  world_.late_every = 1;
+  for (const int most : {4, 7, 16, 25, 63, 64, 100, 255}) {
+    world_.most_in_flight = most;
+    EXPECT_EQ(calibrate().limits.messages_off_node, most);
+    ASSERT_TRUE(calibration_->provenance.late_messages);
+    EXPECT_EQ(calibration_->provenance.late_messages->messages, most + 1);
   }
 }
 

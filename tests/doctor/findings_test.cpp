@@ -53,6 +53,20 @@ TEST(Doctor, FindsNothingWrongWithAQuietMachine) {
   EXPECT_TRUE(may_measure(findings));
 }
 
+TEST(Doctor, NamesATimerByWhichMessagesAreLate) {
+  auto facts = quiet_machine();
+  EXPECT_EQ(about(facts, "in flight").text, "not tried: all ranks are on one node");
+  facts.flight.messages = 64;
+  EXPECT_EQ(about(facts, "in flight").text, "64 messages of each rank to other nodes at once come in time");
+  facts.flight.late = LateMessages{64, 7, 20, 0.16, 16};
+  const auto late = about(facts, "in flight");
+  EXPECT_EQ(late.state, State::attention);
+  EXPECT_EQ(late.text,
+            "with 64 messages of each rank to other nodes at once 7 of 20 exchanges took 160 ms longer, as if messages "
+            "were lost and sent again after a timer");
+  EXPECT_EQ(late.remedy, "calibrate here, or set COMMPASS_LIMITS=messages_off_node=16");
+}
+
 TEST(Doctor, TellsOfAMachineThatIsSlowerOrFasterThanItsProfile) {
   auto facts = quiet_machine();
   EXPECT_EQ(about(facts, "messages").text, "not timed: one rank alone (start it under mpirun)");

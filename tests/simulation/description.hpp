@@ -8,6 +8,9 @@
 // nodes of each share its way to the others, and the way back. A bus, where there is one, moves all
 // messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
 // made at once. A loop over small values costs value_run_s for each run of them, and their bytes as any copy.
+// Where there is a receive_queue, a rank holds as many messages of other nodes as have arrived or are on their way, and
+// it has not taken yet (receive_overhead_s each, one after another). What comes while the queue is full is lost, and
+// arrives retransmission_s later.
 //
 // Devices, where there are any: a copy between one and host memory takes copy_alpha_s, and then moves its bytes, and
 // copy_start_bytes, which no other copy may use. All copies of a device share rate_bytes_per_s in equal parts, and each
@@ -57,6 +60,11 @@ struct Devices {
   double own_copy_s = 0, own_copy_rate_bytes_per_s = 0;  // of a copy within the device
 };
 
+struct ReceiveQueue {
+  int messages = 0;  // 0: no limit
+  double retransmission_s = 0;
+};
+
 /// The simulated host that stands for a device.
 inline std::string device_host(int node, int device) {
   return "n" + std::to_string(node) + "d" + std::to_string(device);
@@ -88,6 +96,7 @@ struct Cluster {
   double value_run_s = 2e-9;         // docs/benchmarks.md, "Indexed exchanges"
   int slow_node = -1;                // none
   double slowdown = 1;
+  ReceiveQueue receive_queue;
 
   /// By what a message between two places takes longer, or work where both are one.
   double slowness(Place a, Place b) const { return a.node == slow_node || b.node == slow_node ? slowdown : 1; }
@@ -140,6 +149,10 @@ inline Cluster read_cluster() {
   cluster.value_run_s = json.value("value_run_s", cluster.value_run_s);
   cluster.slow_node = json.value("slow_node", cluster.slow_node);
   cluster.slowdown = json.value("slowdown", cluster.slowdown);
+  if (json.contains("receive_queue")) {
+    const auto& in = json.at("receive_queue");
+    cluster.receive_queue = {in.at("messages").get<int>(), in.at("retransmission_s").get<double>()};
+  }
   return cluster;
 }
 

@@ -3,6 +3,8 @@
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -35,13 +37,29 @@ double delay(double bytes, const s4u::Host* from, const s4u::Host* to) {
                : slow;
 }
 
+/// When a rank will have taken each message that is on its way to it or waits for it, in order.
+std::unordered_map<const s4u::Host*, std::deque<double>> queues;
+
+/// By what a message that leaves now arrives later because the receiver's queue is full.
+double retransmission(double latency_s, const s4u::Host* from, const s4u::Host* to) {
+  if (cluster.receive_queue.messages == 0 || places.at(from).node == places.at(to).node) return 0;
+  auto& queue = queues[to];
+  const double now = s4u::Engine::get_clock();
+  while (!queue.empty() && queue.front() <= now) queue.pop_front();
+  if (queue.size() >= static_cast<std::size_t>(cluster.receive_queue.messages))
+    return cluster.receive_queue.retransmission_s;
+  const double arrives = now + latency_s;
+  queue.push_back((queue.empty() ? arrives : std::max(arrives, queue.back())) + locality(from, to).receive_overhead_s);
+  return 0;
+}
+
 /// What is left of alpha after the overheads that are charged to the processors.
 double latency_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
   const auto& l = locality(from, to);
   const double bare = std::max(0.0, bytes - envelope_bytes);
-  return delay(bytes, from, to) *
-         (l.protocol(bare).alpha_s - l.send_overhead_s - l.receive_overhead_s - envelope_bytes * l.fastest()) /
-         unit_latency;
+  const double latency_s = delay(bytes, from, to) * (l.protocol(bare).alpha_s - l.send_overhead_s -
+                                                     l.receive_overhead_s - envelope_bytes * l.fastest());
+  return (latency_s + retransmission(latency_s, from, to)) / unit_latency;
 }
 
 double bandwidth_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {

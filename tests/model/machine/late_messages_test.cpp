@@ -1,12 +1,13 @@
 // Which exchanges are late because messages were lost.
-#include "calibrate/fit/late_messages.hpp"
+#include "model/machine/late_messages.hpp"
 
 #include <gtest/gtest.h>
 
 namespace commpass {
 namespace {
 
-/// So many exchanges of a time, of which some take longer by another.
+/// @param usual_s  of all of them
+/// @param timer_s  by which the late ones take longer
 CrowdedExchanges exchanges(int messages, std::size_t all, std::size_t late, Seconds usual_s, Seconds timer_s) {
   CrowdedExchanges result{messages, std::vector<Seconds>(all, usual_s)};
   for (std::size_t i = 0; i < late; ++i) result.seconds[i] += timer_s;
@@ -29,6 +30,14 @@ TEST(LateMessages, AreSeenWhereMostExchangesAreLate) {
   const auto late = find_late_messages(std::vector{exchanges(16, 20, 0, 2e-5, 0), exchanges(32, 20, 18, 3e-5, 0.2)});
   ASSERT_TRUE(late);
   EXPECT_EQ(late->late, 18);
+  EXPECT_EQ(late->most_in_time, 16);
+}
+
+TEST(LateMessages, AreSeenWhereAllExchangesAreLate) {
+  const auto late = find_late_messages(std::vector{exchanges(16, 20, 0, 2e-5, 0), exchanges(32, 20, 20, 3e-5, 0.16)});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->late, 20);
+  EXPECT_NEAR(late->late_s, 0.16, 1e-4);
   EXPECT_EQ(late->most_in_time, 16);
 }
 
