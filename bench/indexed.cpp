@@ -14,7 +14,7 @@ namespace commpass::bench {
 namespace {
 
 ValueNeeds of_matrix(const char* name, int ranks) {
-  return needs_of_matrix(read_matrix_market(fmt::format("{}/{}.mtx.gz", COMMPASS_EXAMPLE_MATRICES, name)), ranks);
+  return needs_of_matrix(read_matrix(fmt::format("{}/{}.mtx.gz", COMMPASS_EXAMPLE_MATRICES, name)), ranks);
 }
 
 struct NeedsCase {

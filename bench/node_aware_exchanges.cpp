@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "model/pattern/matrix_market.hpp"
+#include "model/pattern/matrix_file.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "selector/choose/select.hpp"
 
@@ -54,7 +54,7 @@ Exchange scattered(int messages, int nodes, Bytes bytes, const Node& node) {
 
 Exchange matrix_product(const std::string& matrix_file, int devices, const Node& node) {
   constexpr Bytes value_bytes = 8;
-  const auto matrix = read_matrix_market(matrix_file);
+  const auto matrix = read_matrix(matrix_file);
   return {matrix_pattern(matrix, block_partition(matrix.rows, devices), devices, value_bytes, matrix_file), node};
 }
 

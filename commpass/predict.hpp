@@ -4,7 +4,7 @@
 #include "model/base/error.hpp"                 // IWYU pragma: export
 #include "model/machine/profile_lookup.hpp"     // IWYU pragma: export
 #include "model/pattern/generate.hpp"           // IWYU pragma: export
-#include "model/pattern/matrix_market.hpp"      // IWYU pragma: export
+#include "model/pattern/matrix_file.hpp"        // IWYU pragma: export
 #include "model/pattern/matrix_pattern.hpp"     // IWYU pragma: export
 #include "model/pattern/metis_partition.hpp"    // IWYU pragma: export
 #include "selector/choose/explain.hpp"          // IWYU pragma: export

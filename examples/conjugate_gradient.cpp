@@ -150,7 +150,7 @@ bool run(const Arguments& arguments) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const auto matrix = commpass::read_matrix_market(arguments.matrix);
+  const auto matrix = commpass::read_matrix(arguments.matrix);
   const auto all = laplacian_plus_one(matrix);
   const bool is_block = arguments.partition == "block";
   const auto owner = is_block ? commpass::block_partition(matrix.rows, ranks)

@@ -32,7 +32,7 @@ using Graph = std::vector<std::vector<Vertex>>;
 
 /// An entry (i, j) is an edge from i to j; of symmetric matrices those in the file count, below the diagonal.
 Graph read_graph(const std::string& file) {
-  const auto matrix = commpass::read_matrix_market(file);
+  const auto matrix = commpass::read_matrix(file);
   if (matrix.rows != matrix.columns) throw commpass::InputError(file, "it is not square", "use another one");
   Graph graph(static_cast<std::size_t>(matrix.rows));
   for (std::size_t i = 0; i < matrix.row.size(); ++i)

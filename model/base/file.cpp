@@ -85,7 +85,7 @@ int descriptor_of(const std::filesystem::path& path) {
 /// @throws InputError if links lead nowhere in the end, or what is there cannot be looked at
 Target follow(const std::string& name) {
   constexpr int most_links = 40;  // as Linux
-  std::filesystem::path path = name;
+  std::filesystem::path path = name == "-" ? "/dev/stdout" : name;
   Target target;
   std::error_code ignored;
   // A link of /proc/self/fd stands for an open file, and no longer for a name.

@@ -4,52 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "model/base/file.hpp"
 #include "model/base/text.hpp"
+#include "model/pattern/text_lines.hpp"
 
 namespace commpass {
 
 namespace {
-
-/// Hands out lines and knows their numbers, for errors.
-class LineReader {
- public:
-  LineReader(std::string_view text, const std::string& origin) : rest_(text), origin_(origin) {}
-
-  std::optional<std::string_view> next() {
-    if (rest_.empty()) return std::nullopt;
-    ++number_;
-    const auto end = rest_.find('\n');
-    auto line = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    return line;
-  }
-
-  /// The next line that is neither empty nor a comment.
-  std::optional<std::string_view> next_content() {
-    while (auto line = next()) {
-      const auto first = line->find_first_not_of(" \t");
-      if (first != std::string_view::npos && (*line)[first] != '%') return line;
-    }
-    return std::nullopt;
-  }
-
-  InputError error(const std::string& what, const std::string& remedy) const {
-    return {fmt::format("{}, line {}", origin_, number_), what, remedy};
-  }
-
- private:
-  std::string_view rest_;
-  std::string origin_;
-  std::int64_t number_ = 0;
-};
 
 /// The words of a line; at most four are ever needed, a fifth is kept so that it is noticed.
 struct Words {
@@ -67,12 +34,6 @@ struct Words {
   std::size_t count = 0;
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 template <class Value, std::size_t count>
 std::optional<Value> look_up(const std::array<std::pair<const char*, Value>, count>& table, const std::string& key) {
   for (const auto& [name, value] : table)
@@ -80,7 +41,8 @@ std::optional<Value> look_up(const std::array<std::pair<const char*, Value>, cou
   return std::nullopt;
 }
 
-void read_header(LineReader& in, CoordinateMatrix& matrix) {
+/// @return is the matrix dense: a value for each entry?
+bool read_header(TextLines& in, CoordinateMatrix& matrix) {
   using Field = CoordinateMatrix::Field;
   using Symmetry = CoordinateMatrix::Symmetry;
   constexpr std::array<std::pair<const char*, Field>, 4> fields{
@@ -93,37 +55,45 @@ void read_header(LineReader& in, CoordinateMatrix& matrix) {
   const auto line = in.next();
   const Words words(line.value_or(""));
   constexpr std::size_t header_words = 5;
+  const auto form = lower_case(words.word[2]);
   const bool right_kind = words.count == header_words && words.word[0] == "%%MatrixMarket" &&
-                          lower(words.word[1]) == "matrix" && lower(words.word[2]) == "coordinate";
-  const auto field = right_kind ? look_up(fields, lower(words.word[3])) : std::nullopt;
-  const auto symmetry = right_kind ? look_up(symmetries, lower(words.word[4])) : std::nullopt;
-  if (!field || !symmetry)
-    throw in.error("it is no header of a Matrix Market coordinate file",
+                          lower_case(words.word[1]) == "matrix" && (form == "coordinate" || form == "array");
+  const auto field = right_kind ? look_up(fields, lower_case(words.word[3])) : std::nullopt;
+  const auto symmetry = right_kind ? look_up(symmetries, lower_case(words.word[4])) : std::nullopt;
+  if (!field || !symmetry || (form == "array" && *field == Field::pattern))
+    throw in.error("it is no header of a Matrix Market file",
                    "start the file with '%%MatrixMarket matrix coordinate real general'");
   matrix.field = *field;
   matrix.symmetry = *symmetry;
+  return form == "array";
 }
 
-std::int64_t read_size(LineReader& in, CoordinateMatrix& matrix) {
+/// @return the number of entries that are announced; of a dense matrix, that it has
+std::int64_t read_size(TextLines& in, bool is_dense, CoordinateMatrix& matrix) {
   const auto line = in.next_content();
   const Words words(line.value_or(""));
-  constexpr std::size_t size_words = 3;
+  const std::size_t size_words = is_dense ? 2 : 3;
   const auto rows = parse_number<std::int64_t>(words.word[0]);
   const auto columns = parse_number<std::int64_t>(words.word[1]);
-  const auto entries = parse_number<std::int64_t>(words.word[2]);
+  const auto entries = is_dense ? std::optional<std::int64_t>(0) : parse_number<std::int64_t>(words.word[2]);
   if (words.count != size_words || !rows || !columns || !entries || *rows < 1 || *columns < 1 || *entries < 0)
-    throw in.error("it is no size line", "write 'rows columns entries', all positive");
+    throw in.error("it is no size line",
+                   fmt::format("write '{}', all positive", is_dense ? "rows columns" : "rows columns entries"));
   // Guards the arithmetic of those who use the sizes, and refuses what can only be a damaged line.
-  constexpr std::int64_t largest = std::int64_t{1} << 28;
-  if (*rows > largest || *columns > largest)
+  if (*rows > most_matrix_rows || *columns > most_matrix_rows)
     throw in.error(fmt::format("{} x {} is larger than Commpass reads", *rows, *columns),
-                   fmt::format("use at most {} rows and columns", largest));
+                   fmt::format("use at most {} rows and columns", most_matrix_rows));
   if (matrix.symmetry != CoordinateMatrix::Symmetry::general && *rows != *columns)
     throw in.error(fmt::format("a symmetric matrix cannot be {} x {}", *rows, *columns),
                    "correct the header or the sizes");
   matrix.rows = *rows;
   matrix.columns = *columns;
-  return *entries;
+  if (!is_dense) return *entries;
+  switch (matrix.symmetry) {
+    case CoordinateMatrix::Symmetry::general: return *rows * *columns;
+    case CoordinateMatrix::Symmetry::skew_symmetric: return *rows * (*rows - 1) / 2;
+    default: return *rows * (*rows + 1) / 2;
+  }
 }
 
 std::size_t values_per_entry(CoordinateMatrix::Field field) {
@@ -134,22 +104,40 @@ std::size_t values_per_entry(CoordinateMatrix::Field field) {
   }
 }
 
-}  // namespace
+/// The values of an entry. @return the real part; nothing if they are not what the header promises
+std::optional<double> read_values(const Words& words, std::size_t first, CoordinateMatrix::Field field) {
+  const auto values = values_per_entry(field);
+  if (words.count != first + values) return std::nullopt;
+  double real_part = 0;
+  for (std::size_t i = 0; i < values; ++i) {
+    const auto value = parse_decimal(words.word[first + i]);
+    if (!value || (field == CoordinateMatrix::Field::integer && *value != std::floor(*value))) return std::nullopt;
+    if (i == 0) real_part = *value;
+  }
+  return real_part;
+}
 
-CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& origin) {
-  LineReader in(text, origin);
-  CoordinateMatrix matrix;
-  read_header(in, matrix);
-  const std::int64_t entries = read_size(in, matrix);
+/// What follows the size line of a dense matrix: columns one after the other. Zeros are no entries.
+void read_columns(TextLines& in, std::int64_t entries, CoordinateMatrix& matrix) {
+  const bool is_general = matrix.symmetry == CoordinateMatrix::Symmetry::general;
+  const std::int64_t below = matrix.symmetry == CoordinateMatrix::Symmetry::skew_symmetric ? 1 : 0;
+  std::int64_t read = 0;
+  for (std::int64_t column = 0; column < matrix.columns; ++column)
+    for (std::int64_t row = is_general ? 0 : column + below; row < matrix.rows; ++row, ++read) {
+      const auto line = in.next_content();
+      if (!line)
+        throw in.error(fmt::format("the file ends after {} of {} values", read, entries), "fetch the whole file again");
+      const auto value = read_values(Words(*line), 0, matrix.field);
+      if (!value)
+        throw in.error("'" + std::string(*line) + "' is no value", "write one value a line, as the header promises");
+      if (*value == 0) continue;
+      matrix.row.push_back(row);
+      matrix.column.push_back(column);
+      matrix.value.push_back(*value);
+    }
+}
 
-  // An entry needs four characters at least ("1 1\n"), so a forged count cannot make us reserve much.
-  constexpr std::size_t least_entry_characters = 4;
-  const auto reserve = std::min(static_cast<std::size_t>(entries), text.size() / least_entry_characters + 1);
-  matrix.row.reserve(reserve);
-  matrix.column.reserve(reserve);
-  const std::size_t values = values_per_entry(matrix.field);
-  if (values > 0) matrix.value.reserve(reserve);
-
+void read_entries(TextLines& in, std::int64_t entries, CoordinateMatrix& matrix) {
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto line = in.next_content();
     if (!line)
@@ -157,15 +145,8 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
     const Words words(*line);
     const auto row = parse_number<std::int64_t>(words.word[0]);
     const auto column = parse_number<std::int64_t>(words.word[1]);
-    bool good = words.count == 2 + values && row && column;
-    double real_part = 0;
-    for (std::size_t i = 0; good && i < values; ++i) {
-      const auto value = parse_number<double>(words.word[2 + i]);
-      good = value && std::isfinite(*value) &&
-             (matrix.field != CoordinateMatrix::Field::integer || *value == std::floor(*value));
-      if (good && i == 0) real_part = *value;
-    }
-    if (!good)
+    const auto value = row && column ? read_values(words, 2, matrix.field) : std::nullopt;
+    if (!value)
       throw in.error("'" + std::string(*line) + "' is no entry",
                      "write 'row column' and the values that the header promises");
     if (*row < 1 || *row > matrix.rows || *column < 1 || *column > matrix.columns)
@@ -177,16 +158,36 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
                      "keep the lower triangle only, or declare the matrix general");
     matrix.row.push_back(*row - 1);
     matrix.column.push_back(*column - 1);
-    if (values > 0) matrix.value.push_back(real_part);
+    if (values_per_entry(matrix.field) > 0) matrix.value.push_back(*value);
   }
+}
+
+}  // namespace
+
+std::optional<double> parse_decimal(std::string_view text) {
+  if (const auto value = parse_number<double>(text)) return std::isfinite(*value) ? value : std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc::result_out_of_range || end != text.data() + text.size()) return std::nullopt;
+  return std::strtod(std::string(text).c_str(), nullptr);
+}
+
+CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& origin) {
+  TextLines in(text, origin, "%");
+  CoordinateMatrix matrix;
+  const bool is_dense = read_header(in, matrix);
+  const std::int64_t entries = read_size(in, is_dense, matrix);
+
+  // An entry needs two characters at least ("1\n"), so a forged count cannot make us reserve much.
+  constexpr std::size_t least_entry_characters = 2;
+  const auto reserve = std::min(static_cast<std::size_t>(entries), text.size() / least_entry_characters + 1);
+  matrix.row.reserve(reserve);
+  matrix.column.reserve(reserve);
+  if (values_per_entry(matrix.field) > 0) matrix.value.reserve(reserve);
+  (is_dense ? read_columns : read_entries)(in, entries, matrix);
   if (in.next_content())
     throw in.error(fmt::format("there are more than the {} entries announced", entries), "correct the size line");
   return matrix;
-}
-
-CoordinateMatrix read_matrix_market(const std::string& path, Bytes most_bytes) {
-  const ReadLimit limit{most_bytes, "name a smaller one, or allow more with --max-input-bytes SIZE"};
-  return within_memory(path, [&] { return parse_matrix_market(read_file(path, limit), path); });
 }
 
 }  // namespace commpass

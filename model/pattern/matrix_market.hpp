@@ -1,7 +1,8 @@
-// A strict reader of Matrix Market coordinate files.
+// A strict reader of Matrix Market files.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,22 +21,20 @@ struct CoordinateMatrix {
   Field field = Field::pattern;
   Symmetry symmetry = Symmetry::general;  ///< other than general: the file holds the lower triangle only
   std::vector<std::int64_t> row, column;
-  std::vector<double> value;  ///< the real part; empty for pattern matrices
+  std::vector<double> value;  ///< the real part, infinite where it is beyond a double; empty for pattern matrices
 };
 
-/// Reads a matrix and accepts nothing that is not well-formed: a wrong header, indices outside the matrix, an
-/// upper-triangle entry in a symmetric file, too few or too many entries, trailing text in a line.
+/// The most rows and columns of a matrix that is read.
+inline constexpr std::int64_t most_matrix_rows = std::int64_t{1} << 28;
+
+/// The number that a text is, to the nearest double: infinite or zero where it is beyond one. Nothing for "inf", "nan"
+/// and what is no number.
+std::optional<double> parse_decimal(std::string_view text);
+
+/// Reads a matrix (coordinate or array) and accepts nothing that is not well-formed: a wrong header, indices outside
+/// the matrix, an upper-triangle entry in a symmetric file, too few or too many entries, trailing text in a line.
 /// @param origin  what to call the text in errors
 /// @throws InputError that names the line
 CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& origin);
-
-/// What is read of a matrix or pattern file unless more is asked for: some 50 million entries, which take 3 GiB of
-/// memory in all.
-inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
-
-/// Reads the file, gzipped or not.
-/// @param most_bytes  refuse files that hold more, counted unpacked
-/// @throws InputError
-CoordinateMatrix read_matrix_market(const std::string& path, Bytes most_bytes = most_matrix_bytes);
 
 }  // namespace commpass

@@ -34,8 +34,6 @@ struct Need {
 /// Which rank needs which entry of x, each once, sorted.
 std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
                            const std::string& origin) {
-  if (matrix.rows != matrix.columns)
-    throw InputError(origin, fmt::format("it is {} x {}", matrix.rows, matrix.columns), "use a square matrix");
   if (std::ssize(owner) != matrix.rows)
     throw InputError(origin, fmt::format("{} rows have {} owners", matrix.rows, owner.size()),
                      "give every row an owner");
@@ -43,9 +41,12 @@ std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Ran
     throw InputError(origin, "a row has an owner out of range", fmt::format("use ranks 0 to {}", ranks - 1));
   if (value_bytes < 0) throw InputError(origin, fmt::format("{} bytes a value", value_bytes), "use 0 or more");
 
+  const bool is_square = matrix.rows == matrix.columns;
+  const auto columns = is_square ? std::vector<Rank>() : block_partition(matrix.columns, ranks);
+  const auto& holders = is_square ? owner : columns;
   std::vector<Need> needs;
   const auto need = [&](std::int64_t row, std::int64_t column) {
-    const Rank rank = owner[static_cast<std::size_t>(row)], holder = owner[static_cast<std::size_t>(column)];
+    const Rank rank = owner[static_cast<std::size_t>(row)], holder = holders[static_cast<std::size_t>(column)];
     if (rank != holder) needs.push_back({holder, column, rank});
   };
   const bool both_triangles = matrix.symmetry != CoordinateMatrix::Symmetry::general;

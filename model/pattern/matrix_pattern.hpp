@@ -13,9 +13,10 @@ std::vector<Rank> block_partition(std::int64_t rows, int ranks);
 
 /// The pattern of y = A·x: rank i receives `value_bytes` from rank j for each distinct column of j's that i's rows
 /// touch, once. What a rank owns itself is not moved. A symmetric file stands for both triangles.
-/// @param owner   of each row, and of the entry of x with the same number
+/// @param owner   of each row, and, where the matrix is square, of the entry of x with the same number; else x is
+///                divided in blocks (block_partition)
 /// @param origin  what to call the matrix in errors
-/// @throws InputError if the matrix is not square, an owner is out of range or value_bytes is negative
+/// @throws InputError if an owner is out of range or value_bytes is negative
 Pattern matrix_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
                        const std::string& origin = "matrix");
 

@@ -10,7 +10,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/format.hpp"
-#include "model/pattern/matrix_market.hpp"
+#include "model/pattern/matrix_file.hpp"
 
 namespace commpass {
 
@@ -41,14 +41,16 @@ std::int64_t Pattern::messages() const {
 
 namespace {
 
-Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
+Pattern pattern_of(const CoordinateMatrix& matrix, std::optional<Bytes> value_bytes, const std::string& path) {
   if (matrix.rows != matrix.columns)
     throw InputError(
         path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
         "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
-  if (matrix.field != CoordinateMatrix::Field::integer && matrix.field != CoordinateMatrix::Field::real)
-    throw InputError(path, "its header promises no sizes",
-                     "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
+  const bool has_sizes = matrix.field != CoordinateMatrix::Field::pattern;
+  if (matrix.field == CoordinateMatrix::Field::complex || (!has_sizes && !value_bytes))
+    throw InputError(path, "it has no sizes",
+                     "a pattern needs integers: the bytes from each rank to each; or tell the bytes of each entry "
+                     "(--value-bytes)");
   if (matrix.symmetry != CoordinateMatrix::Symmetry::general &&
       matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
     throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian",
@@ -62,14 +64,21 @@ Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
   pattern.edges.reserve(matrix.row.size());
   constexpr double largest_exact = 9007199254740992.0;  // 2⁵³: above it a double is no exact count
   for (std::size_t i = 0; i < matrix.row.size(); ++i) {
-    const double value = matrix.value[i];
+    const double value = has_sizes ? matrix.value[i] : 1;
     const auto source = static_cast<Rank>(matrix.row[i]), destination = static_cast<Rank>(matrix.column[i]);
-    if (value < 0 || value > largest_exact || value != static_cast<double>(static_cast<Bytes>(value)))
-      throw InputError(fmt::format("{}, entry ({}, {})", path, source + 1, destination + 1),
-                       fmt::format("{} is no number of bytes", value), "use an integer, 0 or more");
-    pattern.edges.push_back({source, destination, static_cast<Bytes>(value)});
+    const auto error = [&](const std::string& what, const char* remedy) {
+      return InputError(fmt::format("{}, entry ({}, {})", path, source + 1, destination + 1), what, remedy);
+    };
+    if (!(value >= 0 && value <= largest_exact) || value != static_cast<double>(static_cast<Bytes>(value)))
+      throw error(fmt::format("{} is no number of {}", value, value_bytes ? "values" : "bytes"),
+                  "use an integer, 0 or more");
+    Bytes bytes = 0;
+    if (__builtin_mul_overflow(static_cast<Bytes>(value), value_bytes.value_or(1), &bytes))
+      throw error(fmt::format("{} values of {} bytes are more than 2^63 bytes", value, *value_bytes),
+                  "use smaller values");
+    pattern.edges.push_back({source, destination, bytes});
     if (matrix.symmetry == CoordinateMatrix::Symmetry::symmetric && source != destination)
-      pattern.edges.push_back({destination, source, static_cast<Bytes>(value)});
+      pattern.edges.push_back({destination, source, bytes});
   }
   pattern.validate(path);
   return pattern;
@@ -77,9 +86,9 @@ Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
 
 }  // namespace
 
-Pattern read_pattern(const std::string& path, Bytes most_bytes) {
-  const auto matrix = read_matrix_market(path, most_bytes);
-  return within_memory(path, [&] { return pattern_of(matrix, path); });
+Pattern read_pattern(const std::string& path, Bytes most_bytes, std::optional<Bytes> value_bytes) {
+  const auto matrix = read_matrix(path, most_bytes);
+  return within_memory(path, [&] { return pattern_of(matrix, value_bytes, path); });
 }
 
 void write_pattern(const Pattern& pattern, const std::string& path) {

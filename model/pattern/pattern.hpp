@@ -1,11 +1,12 @@
 // Who sends how many bytes to whom.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/base/types.hpp"
-#include "model/pattern/matrix_market.hpp"
+#include "model/pattern/matrix_file.hpp"
 
 namespace commpass {
 
@@ -36,10 +37,12 @@ struct Pattern {
   std::int64_t messages() const;
 };
 
-/// Reads a P×P Matrix Market coordinate file: entry (i, j) is the bytes that rank i−1 sends to rank j−1.
-/// @param most_bytes  refuse files that hold more, counted unpacked
+/// Reads a P×P matrix in any form of `read_matrix`: row i, column j is the bytes that rank i sends to rank j.
+/// @param most_bytes   refuse files that hold more, counted unpacked
+/// @param value_bytes  by which entries are multiplied; they are 1 where the file has none
 /// @throws InputError
-Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes);
+Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes,
+                     std::optional<Bytes> value_bytes = {});
 
 /// Writes the file that read_pattern reads, under a temporary name first.
 /// @throws InputError, also if an edge has a payload, for which the file has no place

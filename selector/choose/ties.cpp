@@ -22,13 +22,14 @@ Seconds tied_seconds(const Candidate& candidate, const Calls& calls) {
 
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls) {
-  const auto complexity = [](const Candidate& candidate) {
+  const bool are_known = uncertainty_of(machine) <= uncertainty_min;  // prices: what ties is equal
+  const auto complexity = [&](const Candidate& candidate) {
     const auto& strategy = candidate.strategy;
-    const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? 1 : 2;
+    const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? (are_known ? 0 : 1) : 2;
     return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
   };
   const auto seconds = [&](const Candidate& candidate) { return tied_seconds(candidate, calls); };
-  prefer_simplest_of_ties(ranking, uncertainty_of(machine), seconds, complexity);
+  prefer_simplest_of_ties(ranking, std::max(uncertainty_of(machine), uncertainty_min), seconds, complexity);
   return ranking;
 }
 

@@ -15,7 +15,7 @@ namespace commpass {
 /// The part by which predicted times have to differ to be no tie: 0 for profiles without a verdict.
 inline double uncertainty_of(const Machine& machine) { return machine.verdict ? machine.verdict->uncertainty : 0; }
 
-/// An uncertainty below this one is rounding: there are no ties.
+/// An uncertainty up to this one is rounding: what differs by less is equal, and there are no ties.
 inline constexpr double uncertainty_min = 1e-6;
 
 /// Moves the simplest candidate that ties with the cheapest to the front. Of equally simple ones the cheaper stays in
@@ -26,7 +26,7 @@ inline constexpr double uncertainty_min = 1e-6;
 template <class Each, class SecondsOf, class ComplexityOf>
 void prefer_simplest_of_ties(std::vector<Each>& ranking, double uncertainty, SecondsOf seconds_of,
                              ComplexityOf complexity_of) {
-  if (ranking.empty() || !(uncertainty > uncertainty_min)) return;
+  if (ranking.empty() || !(uncertainty >= uncertainty_min)) return;
   const auto limit = seconds_of(ranking.front()) * (1 + uncertainty);
   auto simplest = ranking.begin();
   for (auto each = ranking.begin(); each != ranking.end(); ++each)
@@ -34,7 +34,8 @@ void prefer_simplest_of_ties(std::vector<Each>& ranking, double uncertainty, Sec
   std::rotate(ranking.begin(), simplest, simplest + 1);
 }
 
-/// The same for strategies: fewer stages first, then MPI's own, then standard, then what has no window.
+/// The same for strategies: fewer stages first, then MPI's own, then standard, then what has no window. Where the
+/// profile has no uncertainty, of those that are equal.
 /// @return the ranking
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls = {});

@@ -12,6 +12,7 @@
 #include "model/machine/named_parameters.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "model/pattern/generate.hpp"
+#include "model/pattern/matrix_file.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
 #include "selector/choose/grid_strategies.hpp"
@@ -28,9 +29,10 @@ void PatternArguments::add_to(Command& command) {
        1,
        1,
        {{"--pattern", &pattern_file,
-         "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1"},
+         "P x P matrix of the bytes that each rank sends to each (Matrix Market, table, PETSc), or rows 'from to "
+         "bytes'"},
         {"--matrix", &matrix_file,
-         "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector"},
+         "sparse matrix (Matrix Market or PETSc, gzipped or not): the exchange of its product with a vector"},
         {"--generate", &generator, "KIND:key=value,… (kinds below)", {.offer = Offer::patterns}}}});
   const Check is_positive{"", [](const std::string& text) {
                             return parse_bytes(text) == 0 ? "no file has so few bytes; use 1 or more" : "";
@@ -41,7 +43,10 @@ void PatternArguments::add_to(Command& command) {
         &partition,
         "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)",
         {.one_of = {"block", "metis"}, .needs = {"--matrix"}}},
-       {"--value-bytes", &value_bytes, "size of one vector entry", {.needs = {"--matrix"}}},
+       {"--value-bytes",
+        &value_bytes,
+        "size of one vector entry (default: 8 B), or of what a pattern file counts (default: 1 B)",
+        {.excludes = {"--generate"}}},
        {"--share-values",
         &share_values,
         "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is "
@@ -55,6 +60,8 @@ void PatternArguments::add_to(Command& command) {
 }
 
 namespace {
+
+constexpr Bytes usual_value_bytes = 8;  // a double
 
 /// @param owner  of each row
 void warn_idle(const std::vector<Rank>& owner, int ranks, const std::string& matrix) {
@@ -73,17 +80,18 @@ void warn_idle(const std::vector<Rank>& owner, int ranks, const std::string& mat
 
 Pattern PatternArguments::load(int default_ranks) const {
   if (!generator.empty()) return generate_pattern(generator);
-  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
+  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes, value_bytes);
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
   if (count > most_pattern_ranks)
     throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price",
                      fmt::format("use at most {}", most_pattern_ranks));
-  const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
+  const auto matrix = read_matrix(matrix_file, max_input_bytes);
   const auto owner =
       partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
   warn_idle(owner, count, matrix_file);
-  return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
+  return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count,
+                                                                value_bytes.value_or(usual_value_bytes), matrix_file);
 }
 
 std::optional<Alltoall> PatternArguments::large_alltoall() const {
@@ -98,9 +106,10 @@ std::optional<CartesianPattern> PatternArguments::cartesian() const { return par
 
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
-  if (!pattern_file.empty()) return pattern_file;
-  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition, value_bytes,
-                     share_values ? ", shared" : "");
+  if (!pattern_file.empty())
+    return value_bytes ? fmt::format("{}, {} bytes a value", pattern_file, *value_bytes) : pattern_file;
+  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition,
+                     value_bytes.value_or(usual_value_bytes), share_values ? ", shared" : "");
 }
 
 void LayoutArguments::add_to(Command& command) {

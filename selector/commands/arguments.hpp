@@ -25,7 +25,7 @@ struct PatternArguments {
   std::string pattern_file, matrix_file, generator;
   int ranks = 0;
   std::string partition = "block";
-  Bytes value_bytes = 8;
+  std::optional<Bytes> value_bytes;  ///< default: 8 of a matrix, 1 of a pattern
   bool share_values = false;  ///< values that the same ranks need are one payload
   Bytes max_input_bytes = most_matrix_bytes;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <type_traits>
@@ -46,34 +47,38 @@ std::string refuse_part_of_number(const std::string& text) {
                                                      : fmt::format("'{}' is no whole number; use one", text);
 }
 
+/// @param target  Bytes, or none
+template <class Size>
+CLI::Option* add_size(CLI::App& app, const Switch& each, Size* target) {
+  return app
+      .add_option_function<std::string>(
+          each.name, [target](const std::string& text) { *target = parse_bytes(text).value(); }, each.help)
+      ->type_name("SIZE")
+      ->check([](const std::string& text) {
+        const auto [what, remedy] = size_problem(text);
+        return parse_bytes(text) ? "" : fmt::format("'{}' {}; {}", text, what, remedy);
+      });
+}
+
 CLI::Option* add_option(CLI::App& app, const Switch& each) {
-  return std::visit(
-      Overloaded{[&](bool* target) { return app.add_flag(each.name, *target, each.help); },
-                 [&](int* target) {
-                   const auto& alone = each.rules.value_alone;
-                   return alone.empty() ? app.add_option(each.name, *target, each.help)
-                                        : app.add_flag(each.name + "{" + alone + "}", *target, each.help);
-                 },
-                 [&](Bytes* target) {
-                   return app
-                       .add_option_function<std::string>(
-                           each.name, [target](const std::string& text) { *target = parse_bytes(text).value(); },
-                           each.help)
-                       ->type_name("SIZE")
-                       ->check([](const std::string& text) {
-                         const auto [what, remedy] = size_problem(text);
-                         return parse_bytes(text) ? "" : fmt::format("'{}' {}; {}", text, what, remedy);
-                       });
-                 },
-                 [&](std::vector<std::string>* target) {
-                   if (!each.has_hyphens()) return app.add_option(each.name, *target, each.help);
-                   return add_each_use(app, each, [target](const std::string& text) { target->push_back(text); });
-                 },
-                 [&](const std::function<void(const std::string&)>& use) {
-                   return app.add_option_function<std::string>(each.name, use, each.help);
-                 },
-                 [&](auto* target) { return app.add_option(each.name, *target, each.help); }},
-      each.target);
+  return std::visit(Overloaded{[&](bool* target) { return app.add_flag(each.name, *target, each.help); },
+                               [&](int* target) {
+                                 const auto& alone = each.rules.value_alone;
+                                 return alone.empty() ? app.add_option(each.name, *target, each.help)
+                                                      : app.add_flag(each.name + "{" + alone + "}", *target, each.help);
+                               },
+                               [&](Bytes* target) { return add_size(app, each, target); },
+                               [&](std::optional<Bytes>* target) { return add_size(app, each, target); },
+                               [&](std::vector<std::string>* target) {
+                                 if (!each.has_hyphens()) return app.add_option(each.name, *target, each.help);
+                                 return add_each_use(app, each,
+                                                     [target](const std::string& text) { target->push_back(text); });
+                               },
+                               [&](const std::function<void(const std::string&)>& use) {
+                                 return app.add_option_function<std::string>(each.name, use, each.help);
+                               },
+                               [&](auto* target) { return app.add_option(each.name, *target, each.help); }},
+                    each.target);
 }
 
 void add(CLI::App& app, const Switch& each) {
@@ -97,6 +102,28 @@ void add(CLI::App& app, const Switch& each) {
         fmt::format("{{{}}}", join(words, ",")));
   if (each.rules.last_counts) option->take_last();
 }
+
+/// CLI11 lists needed and excluded switches in the order of their addresses, which differ from run to run.
+class Help : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    std::vector<std::string> names;  // behind a label that ends with a colon
+    const auto add_names = [&] {
+      std::ranges::sort(names);
+      for (const auto& name : names) text += " " + name;
+      names.clear();
+    };
+    bool is_list = false;
+    for (auto& word : split(CLI::Formatter::make_option_opts(option), ' ')) {
+      if (word.ends_with(':')) add_names();
+      is_list = is_list || word == "Needs:" || word == "Excludes:";
+      if (is_list && !word.ends_with(':')) names.push_back(word);
+      else if (!word.empty()) text += " " + word;
+    }
+    add_names();
+    return text;
+  }
+};
 
 /// Makes CLI11's application of a command.
 void build(CLI::App& app, const Command& command) {
@@ -140,6 +167,7 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
   constexpr int bad_input = 1;
   std::optional<std::string> message;
   CLI::App app{command.about, command.name};
+  app.formatter(std::make_shared<Help>());
   try {
     build(app, command);
     for (const auto find : {find_empty, find_unknown_command})

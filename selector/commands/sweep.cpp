@@ -324,8 +324,8 @@ class Sweep {
   CostModel model_;
   std::vector<std::string> named_;
   std::string evaluation_;
-  bool warned_of_uneven_ = false;                                // once for all points
-  std::tuple<std::string, int, Bytes, bool, DataPlace> priced_;  // what pricing_ is of
+  bool warned_of_uneven_ = false;                                               // once for all points
+  std::tuple<std::string, int, std::optional<Bytes>, bool, DataPlace> priced_;  // what pricing_ is of
   std::optional<Pricing> pricing_;
 };
 

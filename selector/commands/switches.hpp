@@ -22,8 +22,8 @@ struct Check {
 /// Where a value goes. Its type is the kind of the value: bool is a flag without a value, Bytes a size ("64KiB"). A
 /// list is a switch that may be repeated, and takes one value each time; without hyphens it is all words that follow.
 /// A function is called with the text.
-using Target = std::variant<bool*, int*, std::size_t*, Bytes*, double*, std::optional<double>*, std::string*,
-                            std::vector<std::string>*, std::function<void(const std::string&)>>;
+using Target = std::variant<bool*, int*, std::size_t*, Bytes*, std::optional<Bytes>*, double*, std::optional<double>*,
+                            std::string*, std::vector<std::string>*, std::function<void(const std::string&)>>;
 
 /// What a shell offers for a value besides the words that a switch takes.
 enum class Offer { files, profiles, strategies, patterns, programs };

@@ -227,7 +227,7 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   const test::TemporaryDirectory directory;
   const auto rubbish = directory.write("rubbish.json", "{\"schema_version\": 1}");
   const auto rectangle =
-      directory.write("rectangle.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 1\n");
+      directory.write("rectangle.mtx", "%%MatrixMarket matrix coordinate integer general\n3 4 1\n1 1 8\n");
   const auto short_file =
       directory.write("short.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 1 5\n");
   const std::string generated = "--generate alltoall:ranks=4,bytes=8 ";
@@ -258,8 +258,8 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
                       {"none.mtx", "cannot be opened"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + short_file),
                       {"short.mtx, line 3", "ends after 1 of 2"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --ranks 2 --matrix " + rectangle),
-                      {"rectangle.mtx", "3 x 4", "square"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + rectangle),
+                      {"rectangle.mtx", "3 x 4", "--matrix"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --matrix " + rectangle), {"--ranks"});
   expect_one_sentence(commpass("predict --profile " + rubbish + " --ppn 2 " + generated),
                       {"rubbish.json", "name is missing"});
@@ -752,6 +752,31 @@ TEST(Predict, TakesAMatrix) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(read_pattern(directory.path("p.mtx")).edges,
             (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
+}
+
+TEST(Pattern, IsReadInEachFormAndWrittenToStandardOutput) {
+  const test::TemporaryDirectory directory;
+  const auto written = [&](const std::string& text, const std::string& more = {}) {
+    const auto result = commpass("pattern --pattern " + directory.write("p", text) + " -o - " + more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const auto expected = written("%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 8\n2 3 4\n3 1 16\n");
+  EXPECT_NE(expected.find("\n3 3 3\n1 2 8\n2 3 4\n3 1 16\n"), std::string::npos) << expected;
+  EXPECT_EQ(written("0 8 0\n0 0 4\n16 0 0\n"), expected);
+  EXPECT_EQ(written("from,to,bytes\r0,1,8\r1,2,4\r2,0,16\r"), expected);
+  EXPECT_EQ(written("0\t2\t0\n0\t0\t1\n4\t0\t0\n", "--value-bytes 4"), expected);
+  EXPECT_EQ(commpass("pattern --generate alltoall:ranks=2,bytes=8 --value-bytes 4 --statistics").exit_code, 2);
+}
+
+TEST(Pattern, OfARectangularMatrixIsThatOfItsProduct) {
+  const test::TemporaryDirectory directory;
+  const auto file =
+      directory.write("r.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 2 4\n1 1\n2 2\n3 1\n4 2\n");
+  const auto result = commpass("pattern --matrix " + file + " --ranks 2 -o -");
+  EXPECT_NE(result.out.find("\n2 2 2\n1 2 8\n2 1 8\n"), std::string::npos) << result.out << result.err;
+  if (const auto refused = commpass("pattern --matrix " + file + " --ranks 2 --partition metis -o -"); true)
+    expect_one_sentence(refused, {});
 }
 
 TEST(Pattern, OfAMetisPartitionMovesFewerBytesThanOfBlocksOrIsRefused) {

@@ -106,12 +106,25 @@ TEST(MatrixPattern, OfATridiagonalMatrixIsNeighbours) {
   EXPECT_EQ(pattern.edges, (std::vector<Edge>{{0, 1, 4}, {1, 0, 4}, {1, 2, 4}, {2, 1, 4}, {2, 3, 4}, {3, 2, 4}}));
 }
 
-TEST(MatrixPattern, RefusesWhatIsNotSquareAndBadOwners) {
-  CoordinateMatrix matrix;
-  matrix.rows = 3;
+TEST(MatrixPattern, OfARectangularMatrixDividesItsVectorInBlocks) {
+  CoordinateMatrix matrix;  // interpolation: two rows for each column
+  matrix.rows = 8;
   matrix.columns = 4;
-  expect_sentence(error_of([&] { matrix_pattern(matrix, {0, 0, 0}, 1, 8, "a.mtx"); }), {"a.mtx", "3 x 4", "square"});
-  matrix.columns = 3;
+  for (std::int64_t row = 0; row < 8; ++row)
+    for (const auto column : {row / 2, std::min<std::int64_t>(row / 2 + 1, 3)}) {
+      matrix.row.push_back(row);
+      matrix.column.push_back(column);
+    }
+  const auto pattern = matrix_pattern(matrix, block_partition(8, 4), 4, 8);
+  EXPECT_EQ(pattern.edges, (std::vector<Edge>{{1, 0, 8}, {2, 1, 8}, {3, 2, 8}}));
+  std::swap(matrix.rows, matrix.columns);
+  std::swap(matrix.row, matrix.column);
+  EXPECT_EQ(matrix_pattern(matrix, block_partition(4, 2), 2, 8).edges, (std::vector<Edge>{{0, 1, 16}}));
+}
+
+TEST(MatrixPattern, RefusesBadOwners) {
+  CoordinateMatrix matrix;
+  matrix.rows = matrix.columns = 3;
   expect_sentence(error_of([&] { matrix_pattern(matrix, {0, 0}, 1, 8); }), {"3 rows have 2 owners"});
   expect_sentence(error_of([&] { matrix_pattern(matrix, {0, 0, 1}, 1, 8); }), {"owner out of range", "0 to 0"});
   expect_sentence(error_of([&] { matrix_pattern(matrix, {0, -1, 0}, 1, 8); }), {"owner out of range"});

@@ -10,7 +10,7 @@ namespace {
 using test::error_of;
 using test::expect_sentence;
 
-const std::string header = "%%MatrixMarket matrix coordinate integer general\n";
+const std::string sizes_header = "%%MatrixMarket matrix coordinate integer general\n";
 
 class PatternFile : public testing::Test {
  protected:
@@ -19,7 +19,7 @@ class PatternFile : public testing::Test {
 };
 
 TEST_F(PatternFile, HoldsTheBytesFromEachRankToEachOther) {
-  const auto pattern = read(header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n");
+  const auto pattern = read(sizes_header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n");
   EXPECT_EQ(pattern.ranks, 3);
   EXPECT_EQ(pattern.edges, (std::vector<Edge>{{0, 2, 100}, {2, 0, 0}, {1, 1, 7}}));
 }
@@ -45,18 +45,18 @@ TEST_F(PatternFile, ThatIsWrongIsRefused) {
     std::vector<std::string> parts;
   };
   const Bad bad[] = {
-      {header + "3 4 1\n1 1 1\n", {"p.mtx", "3 x 4", "--matrix"}},
-      {header + "3 3 1\n1 2 -5\n", {"p.mtx, entry (1, 2)", "-5 is no number of bytes"}},
+      {sizes_header + "3 4 1\n1 1 1\n", {"p.mtx", "3 x 4", "--matrix"}},
+      {sizes_header + "3 3 1\n1 2 -5\n", {"p.mtx, entry (1, 2)", "-5 is no number of bytes"}},
       {"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 2.5\n",
        {"p.mtx, entry (1, 2)", "2.5 is no number of bytes"}},
-      {header + "3 3 1\n1 2 9007199254740994\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},  // 2⁵³ + 2
-      {header + "3 3 1\n1 2 1e300\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},
-      {"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n", {"p.mtx", "promises no sizes", "integer"}},
-      {"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 2 1 1\n", {"p.mtx", "promises no sizes"}},
+      {sizes_header + "3 3 1\n1 2 9007199254740994\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},  // 2⁵³ + 2
+      {sizes_header + "3 3 1\n1 2 1e300\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},
+      {"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n", {"p.mtx", "no sizes", "integer"}},
+      {"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 2 1 1\n", {"p.mtx", "no sizes"}},
       {"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 4\n", {"p.mtx", "skew-symmetric"}},
-      {header + "200000000 200000000 0\n", {"p.mtx", "200000000 ranks", "at most"}},
-      {header + "3 3 1\n4 1 1\n", {"p.mtx, line 3", "outside"}},
-      {"nothing", {"p.mtx, line 1", "header"}}};
+      {sizes_header + "200000000 200000000 0\n", {"p.mtx", "200000000 ranks", "at most"}},
+      {sizes_header + "3 3 1\n4 1 1\n", {"p.mtx, line 3", "outside"}},
+      {"nothing", {"p.mtx", "nothing in it", "Matrix Market"}}};
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = text] { read(t); }), parts);
@@ -64,13 +64,13 @@ TEST_F(PatternFile, ThatIsWrongIsRefused) {
 }
 
 TEST_F(PatternFile, WhoseSizesOverflowIsRefused) {
-  std::string text = header + "1 1 1025\n";
+  std::string text = sizes_header + "1 1 1025\n";
   for (int i = 0; i < 1025; ++i) text += "1 1 9007199254740992\n";  // 1025 · 2⁵³ > 2⁶³
   expect_sentence(error_of([&] { read(text); }), {"p.mtx", "2^63"});
 }
 
 TEST_F(PatternFile, SurvivesDamage) {
-  test::expect_robust(header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n",
+  test::expect_robust(sizes_header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n",
                       [this](const std::string& damaged) { read(damaged).validate(); });
 }
 

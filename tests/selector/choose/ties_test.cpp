@@ -41,6 +41,25 @@ TEST(Ties, AreNoneWhereTheProfileKnowsEnough) {
     EXPECT_EQ(chosen(lassen(1.1 * worse), depth), "standard") << "a tie";
 }
 
+// tuna with a radix of all ranks sends what standard sends.
+TEST(Ties, OfEqualPricesGoToTheSimplestWithoutAnUncertainty) {
+  auto machine = lassen(0);
+  machine.verdict.reset();
+  const auto candidate = [](const char* text, Seconds seconds) {
+    Candidate result{parse_strategy(text), {}};
+    result.cost.seconds = seconds;
+    result.cost.stages.resize(1);
+    return result;
+  };
+  const auto chosen = [&](const std::vector<Candidate>& ranking) {
+    return to_string(prefer_simplest_of_ties(ranking, machine).front().strategy);
+  };
+  EXPECT_EQ(chosen({candidate("tuna,radix=64,window=unlimited", 1e-5), candidate("standard", 1e-5)}), "standard");
+  EXPECT_EQ(chosen({candidate("standard,window=8", 1e-5), candidate("standard", 1e-5)}), "standard");
+  EXPECT_EQ(chosen({candidate("standard", 1e-5), candidate("mpi", 1e-5)}), "standard") << "the first of both";
+  EXPECT_EQ(chosen({candidate("standard,window=8", 1e-5), candidate("standard", 1.001e-5)}), "standard,window=8");
+}
+
 TEST(Ties, AreToldByAnExplanation) {
   const auto pattern = generate_pattern("random:ranks=64,bytes=64,degree=20");
   const auto ranking = rank_strategies(pattern, Layout::with_ppn(64, 8), lassen(100));
