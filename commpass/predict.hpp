@@ -1,6 +1,10 @@
 // Patterns, machine profiles, and what each strategy costs: all of Commpass that needs no MPI.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Commpass needs C++20: compile with -std=c++20"
+#else
+
 #include "model/base/error.hpp"                 // IWYU pragma: export
 #include "model/machine/profile_lookup.hpp"     // IWYU pragma: export
 #include "model/pattern/generate.hpp"           // IWYU pragma: export
@@ -9,3 +13,5 @@
 #include "model/pattern/metis_partition.hpp"    // IWYU pragma: export
 #include "selector/choose/explain.hpp"          // IWYU pragma: export
 #include "selector/choose/unnamed_profile.hpp"  // IWYU pragma: export
+
+#endif

@@ -323,6 +323,8 @@ def run_long():
               "--mca", "btl_vader_single_copy_mechanism", "none", "-n"]
     for ranks, cases in ((1, 40000), (2, 40000), (3, 15000), (4, 5000)):
         step(f"Random exchanges, {ranks} ranks", mpirun + [str(ranks), "build/openmpi/bin/random_exchanges", "--seed", time.strftime("%Y%m%d"), "--cases", str(cases)])
+    for recipe in ("lammps", "quantum-espresso", "mpi4py", "dolfinx", "petsc"):
+        step(f"Recipe {recipe}", ["env", "RANKS=3", f"examples/recipes/{recipe}"])
     step("Mutants", ["scripts/mutate", "--seed", time.strftime("%Y%m%d"), "--count", "100"])
     names = re.search(r"\^\(([a-z|-]+)\)\$", (ROOT / "scripts" / "bench").read_text())[1].split("|")
     for name in names:

@@ -105,6 +105,22 @@ TEST(Documents, NameFilesAndFoldersThatAreThere) {
   }
 }
 
+TEST(Documents, ShowRecipesAsTheyRun) {
+  const auto page = contents_of(source / "docs/recipes.md");
+  int recipes = 0;
+  for (const auto& entry : fs::directory_iterator(source / "examples/recipes")) {
+    const auto text = contents_of(entry.path());
+    const auto begin = text.find("\nsetup ");
+    if (!text.starts_with("#!") || begin == std::string::npos) continue;
+    ++recipes;
+    std::istringstream lines(text.substr(begin + 1));
+    std::string shown;
+    for (std::string line; std::getline(lines, line);) shown += line.empty() ? "\n" : "    " + line + "\n";
+    EXPECT_NE(page.find("\n" + shown), std::string::npos) << entry.path() << " is not shown as it runs:\n" << shown;
+  }
+  EXPECT_GE(recipes, 5);
+}
+
 TEST(Documents, LinkToPagesAndHeadingsThatAreThere) {
   for (const auto& page : files_with({".md"}))
     for (const auto& link : matches(contents_of(page), R"(\]\(([^)\s]+)\))")) {
