@@ -754,6 +754,31 @@ TEST(Predict, TakesAMatrix) {
             (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
 }
 
+// A block of a document below a comment `output of: ARGUMENTS` has lines of what comes, in this order.
+TEST(Documents, ShowWhatComes) {
+  const std::filesystem::path source = COMMPASS_TEST_SOURCE;
+  const std::string_view begin = "<!-- output of: ", end = " -->";
+  int blocks = 0;
+  for (const auto& page : std::filesystem::directory_iterator(source / "docs")) {
+    std::istringstream lines(page.is_regular_file() ? read_file(page.path().string()) : "");
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(begin)) continue;
+      ++blocks;
+      const auto arguments = line.substr(begin.size(), line.size() - begin.size() - end.size());
+      const auto result = test::run("sh -c 'cd " + source.string() + " && " COMMPASS_TEST_COMMAND " " + arguments + "'");
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      std::getline(lines, line);
+      ASSERT_EQ(line, "```") << page.path() << ", " << arguments;
+      for (std::size_t at = 0; std::getline(lines, line) && line != "```";) {
+        const auto found = line == "…" ? at : result.out.find(line + "\n", at);
+        ASSERT_NE(found, std::string::npos) << page.path() << ": '" << line << "' is not in\n" << result.out;
+        at = found;
+      }
+    }
+  }
+  EXPECT_GE(blocks, 3);
+}
+
 TEST(Pattern, IsReadInEachFormAndWrittenToStandardOutput) {
   const test::TemporaryDirectory directory;
   const auto written = [&](const std::string& text, const std::string& more = {}) {
