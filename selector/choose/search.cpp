@@ -97,8 +97,7 @@ std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Cal
   const auto seconds = [&](std::size_t i) { return ranked_seconds(candidates[i], calls); };
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, {}, [&](std::size_t i) { return std::pair(candidates[i].exceeded_limit != nullptr, seconds(i)); });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(excess(candidates[i]), seconds(i)); });
   auto result = order;
   result.resize(std::min(order.size(), search_breadth));
   if (from == SearchFrom::cheapest) return result;

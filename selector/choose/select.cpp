@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -26,6 +27,11 @@ Strategy as_run(const Candidate& candidate) {
   auto strategy = candidate.strategy;
   if (candidate.limited_window) strategy.window = *candidate.limited_window;
   return strategy;
+}
+
+int excess(const Candidate& candidate) {
+  if (!candidate.exceeded_limit) return 0;
+  return std::string_view(candidate.exceeded_limit).starts_with("messages") ? 2 : 1;
 }
 
 Seconds comparable(Seconds seconds) {
@@ -52,9 +58,8 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
 }
 
 void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls) {
-  std::ranges::stable_sort(ranking, {}, [&](const Candidate& c) {
-    return std::pair(c.exceeded_limit != nullptr, ranked_seconds(c, calls));
-  });
+  std::ranges::stable_sort(ranking, {},
+                           [&](const Candidate& c) { return std::pair(excess(c), ranked_seconds(c, calls)); });
 }
 
 namespace {

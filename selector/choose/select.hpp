@@ -32,6 +32,10 @@ struct Candidate {
 /// The strategy with the window that a machine's limits leave it.
 Strategy as_run(const Candidate& candidate);
 
+/// By what candidates are ranked before their price: 0 if they keep all limits, 1 if they exceed one of partners or
+/// memory, 2 if they have more messages in flight than the network may bear.
+int excess(const Candidate& candidate);
+
 /// What is priced in full.
 enum class RankingDepth {
   all,      ///< everything

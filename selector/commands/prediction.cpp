@@ -184,9 +184,8 @@ void order_by(const std::string& objective, std::vector<Candidate>& ranking) {
     throw InputError("--objective " + objective, "closed forms do not tell it of " + to_string(candidate.strategy),
                      "use a pattern of fewer ranks, whose messages are priced one by one");
   };
-  std::ranges::stable_sort(ranking, {}, [&](const Candidate& candidate) {
-    return std::pair(candidate.exceeded_limit != nullptr, amount_of(candidate));
-  });
+  std::ranges::stable_sort(
+      ranking, {}, [&](const Candidate& candidate) { return std::pair(excess(candidate), amount_of(candidate)); });
 }
 
 std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,

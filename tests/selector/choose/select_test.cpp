@@ -65,7 +65,9 @@ TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   const std::vector<Strategy> same{parse_strategy("standard,window=8"), parse_strategy("standard"),
                                    parse_strategy("tuna,radix=16,window=unlimited")};
   const auto one = rank_strategies({16, {{0, 5, 100}}}, layout, test::small_cluster(), CostModel::burst, same);
-  for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(one[i].strategy, same[i]) << "in the given order";
+  EXPECT_EQ(one[0].strategy, same[1]) << "the simplest first";
+  EXPECT_EQ(one[1].strategy, same[0]) << "the others in the given order";
+  EXPECT_EQ(one[2].strategy, same[2]);
 }
 
 TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
