@@ -74,12 +74,12 @@ void count(const CallRunner& by, Seconds exchange_s, WhoRan& ran) {
     case Rivalry::Turn::library: ++ran.by_library; return;
     case Rivalry::Turn::ours:
       ++ran.by_ours;
-      if (by.ratio > 0) ran.saved_s += exchange_s * (1 / by.ratio - 1);
+      if (by.ratio.median > 0) ran.saved += saved_by_ours(exchange_s, by.ratio);
       else ran.is_saved_known = false;
       break;
     case Rivalry::Turn::both:
       ++ran.by_both;
-      if (by.library_s) ran.saved_s -= std::max(exchange_s - *by.library_s, 0.0);
+      if (by.library_s) ran.saved += SavedTime{-1, -1, -1} * std::max(exchange_s - *by.library_s, 0.0);
       break;
   }
   if (by.strategy) ran.strategy = *by.strategy;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -36,7 +37,7 @@ using BlockRow = std::vector<SentBlock>;
 /// Who ran a call, and what is known of how long it would have taken otherwise.
 struct CallRunner {
   Rivalry::Turn turn = Rivalry::Turn::library;
-  double ratio = 0;                       ///< of ours: its time ÷ the library's, as measured before; 0: nobody knows
+  MedianInterval ratio = {0, 0, 0};       ///< of ours: its time ÷ the library's, as measured before; 0: not known
   std::optional<Seconds> library_s = {};  ///< of both: what the library took
   const std::string* strategy = nullptr;  ///< of ours or both; as long as the communicator's engines
 };
@@ -66,7 +67,8 @@ struct RecordTable {
   std::vector<std::string> site_names = {"many places"};
   std::array<OtherCalls, interposed_calls> others = {};
   Bytes row_bytes = 0;
-  Seconds begin_s = 0;  ///< of the run, by monotonic_seconds
+  Seconds begin_s = 0;                      ///< of the run, by monotonic_seconds
+  std::atomic<bool> calls_overlap = false;  ///< were two threads in calls at once?
 
   std::uint64_t number_of(const void* site);
 };

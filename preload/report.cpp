@@ -6,17 +6,21 @@
 
 #include "model/base/text.hpp"
 #include "preload/settings.hpp"
+#include "selector/report/fitted.hpp"
 
 namespace commpass {
 
 namespace {
 
+constexpr std::size_t strategy_width = 18;  // so that a row has 120 columns
+
 std::string row_of(int ranks, const char* name, const CallRecord& record) {
   const auto calls = record.by_library + record.by_ours + record.by_both;
-  const auto ratio = record.rivalry.ratio();
+  const auto ratio = record.rivalry.ratio().median;
   return fmt::format("{:<20} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10} {:>10}  {}\n", name, ranks, calls,
                      record.by_library, record.by_ours, record.by_both, calls == 0 ? 0 : record.bytes / calls,
-                     format_seconds(record.seconds), ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", record.strategy);
+                     format_seconds(record.seconds), ratio > 0 ? fmt::format("{:.2f}", ratio) : "-",
+                     fitted(record.strategy, strategy_width));
 }
 
 }  // namespace

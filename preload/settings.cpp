@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "preload/trial_budget.hpp"
 
 namespace commpass {
 
@@ -28,6 +29,7 @@ Settings read_settings(std::string& complaint) {
   try {
     const auto environment = read_environment();
     read.mode = environment.interposition;
+    read.trial_loss_share = environment.trial_loss_share.value_or(TrialBudget::default_share);
     read.record_file = environment.record_file.value_or("");
     read.has_record_file = !read.record_file.empty() && !is_spawned();
     read.place_report = environment.place_report.value_or("");

@@ -212,6 +212,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     const auto plain = OwnCommunicator::split_by_color(comm, 0);
     of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr, {}));
     of.engines->context->may_try_calls = false;  // calls are timed against the library's own here
+    if (settings().mode == Interposition::on) of.engines->alltoallv->leave_library_calls();
     if (!of.engines->context->unpriced.empty()) {
       of.left_to_library = of.engines->context->unpriced;
       of.engines.reset();
@@ -264,7 +265,7 @@ void CallRecord::add(const CallRecord& other) {
   bytes += other.bytes;
   seconds += other.seconds;
   if (!other.strategy.empty()) strategy = other.strategy;
-  if (other.rivalry.ratio() > 0) rivalry = other.rivalry;
+  if (other.rivalry.ratio().median > 0) rivalry = other.rivalry;
 }
 
 const std::map<int, PastCalls>& past_calls() { return registry().past; }

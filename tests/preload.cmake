@@ -66,8 +66,12 @@ commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=
 commpass_unmodified_tests(unmodified_two_nodes unmodified 4
   VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step
   EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
-commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on
+commpass_unmodified_tests(unmodified_on unmodified 2 3
+  VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard
   EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+commpass_unmodified_tests(unmodified_left unmodified 2 3
+  VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=mpi
+  EXPECT "\nalltoallw +[23] +[0-9]+ +[1-9][0-9]* +0 +0 [^\n]* mpi\n")
 commpass_unmodified_tests(unmodified_alone unmodified 1 VARIABLES COMMPASS_MPI=on
   EXPECT "nothing was taken over: MPI ran all [1-9][0-9]* calls of rank 0")
 commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record
@@ -82,7 +86,8 @@ commpass_unmodified_tests(hostile_two_nodes hostile 4
 commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi
   EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
 if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is wrong by itself
-  commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on
+  commpass_unmodified_tests(hostile_on hostile 2 3
+    VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard
     EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 endif()
 # What cannot be understood switches off, and says so in one line.
