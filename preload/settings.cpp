@@ -10,6 +10,7 @@
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
 #include "preload/trial_budget.hpp"
+#include "runtime/choose/warn_once.hpp"
 
 namespace commpass {
 
@@ -73,6 +74,8 @@ void agree_on_settings() noexcept {
   if (numbers.back() == rank)
     std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
   agreed = own;
+  // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
+  if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
 }
 
