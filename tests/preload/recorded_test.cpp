@@ -166,6 +166,14 @@ TEST_F(Recorded, SaysThatAProgramLeftNothing) {
       << result.err;
 }
 
+TEST_F(Recorded, SaysHowAProgramEndedThatLeftNothing) {
+  const auto result = record(file_, 1, "sh -c 'exit 3'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("run.json was not written: the program ended with exit code 3, before MPI_Finalize.\n"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(Recorded, NamesTheProgramsOwnPlaces) {
   const std::vector<std::string> programs{COMMPASS_TEST_FORTRAN};  // none where there is no Fortran
   for (const auto& program : programs) {
