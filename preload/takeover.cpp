@@ -226,8 +226,7 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
   if (!of.log) return;
   const auto tell_if = [&](bool is_time) {
     if (!blocks(call.kind) || !is_time) return;
-    of.log->begin_telling();
-    of.log->end_telling();
+    of.log->tell();
   };
   tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
   of.log->add(call.kind, CallSite::of_program(), sent, by, begin_s, end_s);
