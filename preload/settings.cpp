@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "preload/report.hpp"
 #include "preload/trial_budget.hpp"
 #include "runtime/choose/warn_once.hpp"
 
@@ -77,6 +78,7 @@ void agree_on_settings() noexcept {
   // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
   if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
+  record_table().page_faults_at_begin = memory_use().page_faults;
 }
 
 }  // namespace commpass

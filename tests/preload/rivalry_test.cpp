@@ -153,5 +153,16 @@ TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
   EXPECT_EQ(report.find("nobody called"), std::string::npos);
 }
 
+TEST(ReportOfInterposedCalls, TellsOfMemoryThatIsFetchedAgainAndAgain) {
+  constexpr Bytes resident = Bytes{64} << 20;
+  constexpr std::int64_t pages = resident / 4096;
+  EXPECT_EQ(page_fault_note(pages, resident, 0.1), "") << "all of it once";
+  EXPECT_EQ(page_fault_note(100 * pages, resident, 1000), "") << "seldom";
+  const auto note = page_fault_note(100 * pages, resident, 10);
+  EXPECT_NE(note.find("rank 0 took 1638400 page faults, enough to fill its memory 100 times"), std::string::npos)
+      << note;
+  EXPECT_NE(note.find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace commpass
