@@ -90,6 +90,16 @@ if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is w
     VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard
     EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 endif()
+if(COMMPASS_STATIC_CXX_LIBRARY AND COMMPASS_MPI_LIBRARY STREQUAL openmpi)
+  add_executable(heap preload/heap.c)
+  target_link_libraries(heap PRIVATE MPI::MPI_CXX)
+  set_target_properties(heap PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+  target_compile_options(heap PRIVATE -Wall -Wextra)
+  commpass_unmodified_tests(heap_off heap 2 VARIABLES COMMPASS_MPI=off EXPECT "the heap shrinks")
+  commpass_unmodified_tests(heap_record heap 2 3
+    VARIABLES COMMPASS_MPI=record COMMPASS_MPI_RECORD=${CMAKE_CURRENT_BINARY_DIR}/heap.json
+    EXPECT "the heap shrinks" REFUSE "the heap keeps")
+endif()
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
   EXPECT "left to the MPI library: .*sometimes")

@@ -287,5 +287,13 @@ TEST(Run, TriesNothingInAProgramTooShortForIt) {
   for (const auto& place : json["places"]) EXPECT_EQ(place["by_library"], place["calls"]) << place;
 }
 
+TEST(Run, MakesNoContextForAProgramWithoutSuchCalls) {
+  const auto result = test::run(COMMPASS_TEST_COMMAND " run --only alltoallw --profile lassen -- " COMMPASS_TEST_MPIEXEC
+                                                      " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_RECORDED);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("nothing was taken over"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("lassen was measured with"), std::string::npos) << "a context warns of it: " << result.err;
+}
+
 }  // namespace
 }  // namespace commpass
