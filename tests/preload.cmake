@@ -100,6 +100,12 @@ if(COMMPASS_STATIC_CXX_LIBRARY AND COMMPASS_MPI_LIBRARY STREQUAL openmpi)
     VARIABLES COMMPASS_MPI=record COMMPASS_MPI_RECORD=${CMAKE_CURRENT_BINARY_DIR}/heap.json
     EXPECT "the heap shrinks" REFUSE "the heap keeps")
 endif()
+add_executable(out_of_reach preload/out_of_reach.c)
+target_link_libraries(out_of_reach PRIVATE MPI::MPI_CXX)
+set_target_properties(out_of_reach PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+target_compile_options(out_of_reach PRIVATE -Wall -Wextra)
+commpass_unmodified_tests(out_of_reach_on out_of_reach 2 VARIABLES COMMPASS_MPI=on
+  EXPECT "^commpass: no call was within reach: [^\n]*\n$")
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
   EXPECT "left to the MPI library: .*sometimes")
