@@ -20,7 +20,7 @@ class TrialBudget {
   /// What may still be lost; negative where one loss was larger than expected.
   Seconds credit_s(double share) const { return allowance_s + share * in_calls_s_ - lost_s_; }
 
-  /// How long opening engines takes, as measured last, or before that as on one node of two cores (docs/unmodified.md).
+  /// How long opening engines takes, as measured last; before that an estimate for one node.
   Seconds opening_s() const { return opening_s_; }
   void note_opening(Seconds seconds) {
     opening_s_ = seconds;

@@ -1,5 +1,5 @@
-// Levels of layouts that this process has detected: detection takes some 50 ms, and a program may make many
-// communicators of the same ranks.
+// Levels of layouts that this process has detected: detection reads thousands of files of the system, and a program may
+// make many communicators of the same ranks.
 #pragma once
 
 #include <optional>

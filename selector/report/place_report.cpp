@@ -63,9 +63,9 @@ std::string signed_seconds(Seconds seconds) {
   return seconds < 0 ? "-" + format_seconds(-seconds) : format_seconds(seconds);
 }
 
-/// "12 ms..15 ms", "3 ms..5 ms lost", "-1 ms..2 ms".
+/// "12 ms..15 ms", also of a loss; "-1 ms..2 ms".
 std::string interval_text(const SavedTime& saved) {
-  if (saved.high_s < 0) return span_text(-saved.high_s, -saved.low_s) + " lost";
+  if (saved.high_s < 0) return span_text(-saved.high_s, -saved.low_s);
   if (saved.low_s >= 0) return span_text(saved.low_s, saved.high_s);
   return signed_seconds(saved.low_s) + ".." + signed_seconds(saved.high_s);
 }
@@ -75,7 +75,7 @@ std::string saved_sentence(const PlaceReport& report) {
   if (!report.is_saved_known) return "what was saved was not measured";
   if (saved == SavedTime{}) return "nothing was saved or lost";
   if (!is_distinguishable(saved)) return "what was saved is not distinguishable from 0: " + interval_text(saved);
-  return interval_text(saved) + (saved.low_s > 0 ? " saved" : "");
+  return interval_text(saved) + (saved.low_s > 0 ? " saved" : " lost");
 }
 
 std::string cells(const std::array<std::string, 11>& texts) {
@@ -101,8 +101,8 @@ std::string row_of(const PlaceReport& report, std::size_t i) {
              std::to_string(place.ran.by_library), std::to_string(place.ran.by_ours), std::to_string(place.ran.by_both),
              known(is_timed(place), place.exchange_s), known(is_timed(place), place.waiting_s),
              known(is_priced, price.library_s), known(is_priced, price.taken_s)});
-  append(text, "\n    saved {}; {}", is_saved_known ? interval_text(place.ran.saved) : "-",
-         place.ran.strategy.empty() ? "-" : place.ran.strategy);
+  append(text, "\n    {} {}; {}", place.ran.saved.high_s < 0 ? "lost" : "saved",
+         is_saved_known ? interval_text(place.ran.saved) : "-", place.ran.strategy.empty() ? "-" : place.ran.strategy);
   const auto begin = text.rfind('\n') + 1;
   constexpr std::string_view before_site = ", called from ";
   constexpr std::size_t site_width_min = 40;

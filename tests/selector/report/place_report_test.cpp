@@ -107,6 +107,13 @@ TEST(PlaceReport, TellsLossesAsSuch) {
   EXPECT_EQ(saved_of({-0.5, -0.5, -0.5}), "500 ms lost\n") << "of trials alone";
 }
 
+TEST(PlaceReport, TellsTheLossOfAPlaceAsSuch) {
+  FourRanks run;
+  run.add("solve", 0, 2, 2, {90, 0, 11, {-0.5, -0.5, -0.5}, true, "two-step"});
+  const auto text = place_report_text(run.record, run.report());
+  EXPECT_NE(text.find("\n    lost 500 ms; two-step, called from solve\n"), std::string::npos) << text;
+}
+
 TEST(PlaceReport, SaysWhatIsNotDistinguishableFromNothing) {
   EXPECT_EQ(saved_of({0.1, -0.25, 0.5}), "what was saved is not distinguishable from 0: -250 ms..500 ms\n");
   EXPECT_EQ(saved_of({}), "nothing was saved or lost\n");
