@@ -4,6 +4,7 @@
 // nothing else allocates or frees by these functions.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -18,12 +19,12 @@ namespace {
 class OwnHeap {
  public:
   OwnHeap() {
-    constexpr std::size_t region_max = std::size_t{1} << 36, region_min = std::size_t{1} << 26;
+    // Small enough for limits of virtual memory (ulimit -v); what does not fit comes from malloc.
+    constexpr std::size_t region_max = std::size_t{1} << 28, region_min = std::size_t{1} << 24;
     for (std::size_t bytes = region_max; bytes >= region_min && !begin_; bytes /= 4)
-      if (void* const region =
-              mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (void* const region = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
           region != MAP_FAILED) {  // NOLINT: as POSIX defines it
-        begin_ = next_ = static_cast<std::byte*>(region);
+        begin_ = next_ = usable_ = static_cast<std::byte*>(region);
         end_ = begin_ + bytes;
       }
   }
@@ -38,7 +39,7 @@ class OwnHeap {
       free_[number] = free->next;
       return as_block(reinterpret_cast<std::byte*>(free), number);  // NOLINT: its bytes
     }
-    if (size > static_cast<std::size_t>(end_ - next_)) return nullptr;
+    if (size > static_cast<std::size_t>(end_ - next_) || !make_usable(next_ + size)) return nullptr;
     next_ += size;
     return as_block(next_ - size, number);
   }
@@ -65,13 +66,25 @@ class OwnHeap {
   };
   static constexpr std::size_t header_bytes = 16, numbers = 64;  // the alignment of malloc
 
+  /// Makes the addresses up to there usable. A program's mlockall locks these alone, not the whole region.
+  bool make_usable(const std::byte* end) {
+    constexpr std::size_t step_bytes = std::size_t{1} << 20;
+    if (end <= usable_) return true;
+    const auto wanted = static_cast<std::size_t>(end - usable_);
+    const auto bytes =
+        std::min((wanted + step_bytes - 1) / step_bytes * step_bytes, static_cast<std::size_t>(end_ - usable_));
+    if (mprotect(usable_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+    usable_ += bytes;
+    return true;
+  }
+
   static void* as_block(std::byte* begin, std::size_t number) {
     new (begin) std::size_t{number};
     return begin + header_bytes;
   }
 
   std::mutex mutex_ = {};
-  std::byte *begin_ = nullptr, *next_ = nullptr, *end_ = nullptr;
+  std::byte *begin_ = nullptr, *next_ = nullptr, *usable_ = nullptr, *end_ = nullptr;
   std::array<FreeBlock*, numbers> free_ = {};
 };
 
