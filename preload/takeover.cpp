@@ -1,12 +1,15 @@
 #include "preload/takeover.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <new>
+#include <string>
 #include <tuple>
 #include <utility>
 
-#include "model/base/error.hpp"
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -26,28 +29,39 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// @return MPI's code for it
-int tell(const std::exception& error) {
-  std::fprintf(stderr, "commpass: %s\n", sentence_of(error).c_str());
-  if (const auto* const of_mpi = dynamic_cast<const MpiError*>(&error)) return of_mpi->error_class();
-  return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
+/// As MPI has it.
+std::string name_of(InterposedCall kind) {
+  std::string name = interposed_call_names[static_cast<std::size_t>(kind)];
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return "MPI_" + name;
 }
 
+/// One line. @return MPI's class of the error
+int tell(const Call& call, const std::exception& error) {
+  std::fprintf(stderr, "commpass: %s: %s\n", name_of(call.kind).c_str(), sentence_of(error).c_str());
+  return error_class_of(error);
+}
+
+/// An error goes to the program's handler, as if the MPI library had found it. @return the code
+int raise(const Call& call, int code) {
+  if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
+  return code;
+}
+
+/// @return MPI's class of an error, of which the program's handler does not know yet
 int run_ours(const Call& call, TakenCommunicator& of) {
   try {
     call.ours(of);
     of.record(call.kind).strategy = of.engines->alltoallv->last_strategy();
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
-    const int code = tell(error);
-    PMPI_Comm_call_errhandler(call.comm, code);
-    return code;
+    return tell(call, error);
   }
 }
 
 struct Timed {
-  double seconds;  ///< of the slowest rank, a little more than nothing
-  int code;
+  double seconds;  ///< of the slowest rank, a little more than nothing; infinite: ours has failed on some rank
+  int code;        ///< of this rank
 };
 
 /// One of the two ways, begun by all ranks together. All take part to its end, also where it has failed.
@@ -56,7 +70,8 @@ Timed time_one_way(const Call& call, TakenCommunicator& of, bool is_library) {
   const double begin = PMPI_Wtime();
   const int code = is_library ? call.library() : run_ours(call, of);
   constexpr double nothing_s = 1e-9;
-  double slowest = std::max(PMPI_Wtime() - begin, nothing_s);
+  double slowest = is_library || code == MPI_SUCCESS ? std::max(PMPI_Wtime() - begin, nothing_s)
+                                                     : std::numeric_limits<double>::infinity();
   PMPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, call.comm);
   return {slowest, code};
 }
@@ -69,15 +84,16 @@ struct Ran {
 
 const std::string* strategy_of(const TakenCommunicator& of) { return &of.engines->alltoallv->last_strategy(); }
 
-/// The same bytes twice, since receiving does not change what is sent.
+/// The same bytes twice, since receiving does not change what is sent. An error is one only where the MPI library finds
+/// one; where ours has failed after it on some rank, the library brings all bytes again.
 Ran run_both(const Call& call, TakenCommunicator& of) {
   auto& rivalry = of.record(call.kind).rivalry;
   const bool is_library_first = rivalry.calls() % 2 == 0;
   const auto first = time_one_way(call, of, is_library_first), second = time_one_way(call, of, !is_library_first);
   const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
   rivalry.add(library.seconds, ours.seconds);
-  return {second.code != MPI_SUCCESS ? second.code : first.code,
-          {Rivalry::Turn::both, 0, library.seconds, strategy_of(of)}};
+  const bool is_damaged = is_library_first && std::isinf(ours.seconds);
+  return {is_damaged ? call.library() : library.code, {Rivalry::Turn::both, 0, library.seconds, strategy_of(of)}};
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
@@ -87,7 +103,7 @@ Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   const bool is_first = record.pending_s == 0;
   const bool is_library = is_first == record.is_library_first;
   const auto [seconds, code] = time_one_way(call, of, is_library);
-  const Ran ran{code, {Rivalry::Turn::both, 0, {}, strategy_of(of)}};
+  const Ran ran{is_library ? code : raise(call, code), {Rivalry::Turn::both, 0, {}, strategy_of(of)}};
   if (is_first) {
     record.pending_s = seconds;
     return ran;
@@ -118,7 +134,7 @@ Ran run_taken(const Call& call, TakenCommunicator& of) {
     case Rivalry::Turn::library: break;
     case Rivalry::Turn::ours: {
       ++record.by_ours;
-      const int code = run_ours(call, of);
+      const int code = raise(call, run_ours(call, of));
       return {code, {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
     }
     case Rivalry::Turn::both: ++record.by_both; return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
@@ -153,14 +169,12 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
 /// Of a communicator that MPI knows. What it carries takes little memory, and others would wait for a rank without it.
 /// @param of  null: nothing
 /// @return a code of MPI
-int find_taken(MPI_Comm comm, TakenCommunicator*& of) {
+int find_taken(const Call& call, TakenCommunicator*& of) {
   try {
-    of = insist([&] { return taken(comm); });
+    of = insist([&] { return taken(call.comm); });
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
-    const int code = tell(error);
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
+    return raise(call, tell(call, error));
   }
 }
 
@@ -173,7 +187,7 @@ int run(const Call& call) {
   if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call.kind)])
     return call.library();
   TakenCommunicator* of = nullptr;
-  if (const int failed = find_taken(call.comm, of); failed != MPI_SUCCESS) return failed;
+  if (const int failed = find_taken(call, of); failed != MPI_SUCCESS) return failed;
   if (!of) return call.library();
   const Inside inside;
   const double begin_s = monotonic_seconds();

@@ -137,7 +137,7 @@ class AlltoallvEngine {
   void survey_devices();
   void complete_surveys();
   void forget_strays() noexcept;
-  void leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
+  std::optional<AlltoallDamage> leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
