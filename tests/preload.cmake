@@ -99,6 +99,19 @@ if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # after such an error in Open MPI 4.1 t
   commpass_unmodified_tests(disagreeing_by_mpi disagreeing 3 VARIABLES COMMPASS_MPI=always
     COMMPASS_ALLTOALLV_STRATEGY=mpi EXPECT "${told}")
 endif()
+# Where some ranks lack the library, the others say so.
+function(commpass_partly_preloaded_test name)
+  add_test(NAME ${name} COMMAND timeout 13 ${MPIEXEC_EXECUTABLE} ${ARGN})
+  set_tests_properties(${name} PROPERTIES PROCESSORS 3 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"
+                       PASS_REGULAR_EXPRESSION "rank [01] has waited 10 s in MPI_Init for ranks that seem to have no"
+                       FAIL_REGULAR_EXPRESSION "commpass: .*commpass: ")
+endfunction()
+set(one ${MPIEXEC_NUMPROC_FLAG} 1)
+set(two ${MPIEXEC_NUMPROC_FLAG} 2)
+set(preloaded env LD_PRELOAD=$<TARGET_FILE:commpass_mpi> COMMPASS_MPI=on $<TARGET_FILE:unmodified>)
+set(plain $<TARGET_FILE:unmodified>)
+commpass_partly_preloaded_test(preloaded_on_rank_0 ${COMMPASS_MPIEXEC_FLAGS} ${one} ${preloaded} : ${two} ${plain})
+commpass_partly_preloaded_test(preloaded_but_on_rank_0 ${COMMPASS_MPIEXEC_FLAGS} ${one} ${plain} : ${one} ${preloaded})
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
   EXPECT "left to the MPI library: .*sometimes")
