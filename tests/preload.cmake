@@ -11,7 +11,7 @@ set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
 find_package(Threads REQUIRED)
-foreach(name hostile disagreeing)
+foreach(name hostile disagreeing last_calls)
   add_executable(${name} preload/${name}.c)
   target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
@@ -99,6 +99,11 @@ if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # after such an error in Open MPI 4.1 t
   commpass_unmodified_tests(disagreeing_by_mpi disagreeing 3 VARIABLES COMMPASS_MPI=always
     COMMPASS_ALLTOALLV_STRATEGY=mpi EXPECT "${told}")
 endif()
+# Calls in callbacks of MPI_Finalize are taken over, too.
+set(last_calls "all comparisons hold.*alltoall +[23] +24 +0 +24")
+commpass_unmodified_tests(last_calls last_calls 2 3 VARIABLES COMMPASS_MPI=always EXPECT "${last_calls}")
+commpass_unmodified_tests(last_calls_free last_calls 2 VARIABLES COMMPASS_MPI=always ARGUMENTS free
+  EXPECT "${last_calls}")
 # Where some ranks lack the library, the others say so.
 function(commpass_partly_preloaded_test name)
   add_test(NAME ${name} COMMAND timeout 13 ${MPIEXEC_EXECUTABLE} ${ARGN})
