@@ -49,6 +49,13 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
+#if MPI_VERSION >= 4
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  commpass::tell_of_session();
+  return PMPI_Session_init(info, handler, session);
+}
+#endif
+
 int MPI_Comm_free(MPI_Comm* comm) {
   if (comm && !commpass::is_inside()) commpass::release(*comm);
   return PMPI_Comm_free(comm);

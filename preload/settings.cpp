@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -12,6 +13,7 @@
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "runtime/mpi/launcher.hpp"
 
 namespace commpass {
 
@@ -96,6 +98,19 @@ class Meeting {
 const Settings& settings() { return agreed; }
 
 void switch_off() noexcept { agreed.mode = Interposition::off; }
+
+void tell_of_session() noexcept {
+  static std::atomic<bool> is_told = false;
+  int is_initialized = 0;
+  PMPI_Initialized(&is_initialized);
+  if (is_initialized || is_told.exchange(true)) return;
+  try {
+    if (read_environment().interposition == Interposition::off || launcher_of(1).rank != 0) return;
+  } catch (const std::exception&) {
+    return;  // MPI_Init says what is wrong
+  }
+  std::fputs("commpass: MPI ran all calls of MPI sessions before MPI_Init, in which libcommpass-mpi begins.\n", stderr);
+}
 
 void agree_on_settings() noexcept {
   std::string complaint;

@@ -8,6 +8,7 @@
 
 #include "model/base/error.hpp"
 #include "preload/settings.hpp"
+#include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
 
 namespace commpass {
@@ -229,6 +230,11 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
       of.engines.reset();
       return;
     }
+    if (!of.engines->context->named.strategy.empty())
+      warn_once(
+          "COMMPASS_STRATEGY has no effect on calls that are taken over, those of neighbourhoods among them: "
+          "COMMPASS_ALLTOALLV_STRATEGY names what runs these.",
+          of.engines->context->comm.rank());
     if (any_rank(comm, of.has_neighbor_twice)) of.neighborhoods_left_to_library = "a rank has a neighbour twice";
     for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})
       numbers->assign(static_cast<std::size_t>(of.ranks), 0);

@@ -11,7 +11,7 @@ set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
 find_package(Threads REQUIRED)
-foreach(name hostile disagreeing last_calls)
+foreach(name hostile disagreeing last_calls session)
   add_executable(${name} preload/${name}.c)
   target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
@@ -104,6 +104,12 @@ set(last_calls "all comparisons hold.*alltoall +[23] +24 +0 +24")
 commpass_unmodified_tests(last_calls last_calls 2 3 VARIABLES COMMPASS_MPI=always EXPECT "${last_calls}")
 commpass_unmodified_tests(last_calls_free last_calls 2 VARIABLES COMMPASS_MPI=always ARGUMENTS free
   EXPECT "${last_calls}")
+# Calls that are not within reach are told of.
+commpass_unmodified_tests(session session 2 VARIABLES COMMPASS_MPI=always
+  EXPECT "MPI ran all calls of MPI sessions before MPI_Init|no sessions" REFUSE "MPI sessions.*MPI sessions")
+commpass_unmodified_tests(unmodified_misnamed unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_STRATEGY=two-step
+  EXPECT "COMMPASS_STRATEGY has no effect on calls that are taken over"
+  REFUSE "COMMPASS_STRATEGY has.*COMMPASS_STRATEGY has")
 # Where some ranks lack the library, the others say so.
 function(commpass_partly_preloaded_test name)
   add_test(NAME ${name} COMMAND timeout 13 ${MPIEXEC_EXECUTABLE} ${ARGN})
