@@ -247,6 +247,26 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
   }
 }
 
+#ifdef MPICH_VERSION
+bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm) {
+  if (call != InterposedCall::neighbor_alltoallw || !of.neighborhoods_left_to_library.empty()) return false;
+  if (!of.are_degrees_uneven) {
+    const auto [sources, destinations] = degrees_in(comm);
+    of.are_degrees_uneven = any_rank(comm, sources != destinations);
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    if (*of.are_degrees_uneven)
+      warn_once(
+          "this MPI library brings wrong bytes in MPI_Neighbor_alltoallw where a rank has not as many sources as "
+          "destinations (pmodels/mpich issue 6233), so that Commpass runs all of these calls.",
+          rank);
+  }
+  return *of.are_degrees_uneven;
+}
+#else
+bool is_wrong_by_library(InterposedCall, TakenCommunicator&, MPI_Comm) { return false; }
+#endif
+
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
   std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there

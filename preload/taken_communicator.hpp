@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct TakenCommunicator {
   std::unique_ptr<CallLog> log = {};  ///< where calls are recorded
   Neighbors neighbors = {};
   bool has_neighbor_twice = false;
+  std::optional<bool> are_degrees_uneven =
+      {};  ///< has any rank not as many sources as destinations? Nothing: not asked
   // The arguments of a neighbourhood collective, as of an all-to-all: 0 but for neighbours.
   std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
   std::vector<MPI_Datatype> send_types = {}, receive_types = {};
@@ -69,6 +72,10 @@ TakenCommunicator* taken(MPI_Comm comm);
 
 /// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
+
+/// Does the MPI library bring other bytes than it should, so that it may not run the call? Collective; the same on
+/// every rank.
+bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm);
 
 /// Frees what the communicator carries, if anything; calls that were not told yet are counted, and no more. Collective
 /// where there are engines.

@@ -122,6 +122,10 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
   if (!call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of))
     return Rivalry::Turn::library;
+  if (is_wrong_by_library(call.kind, of, call.comm)) {
+    if (!of.engines) open_engines(of, call.comm);
+    return is_refused(call, of) ? Rivalry::Turn::library : Rivalry::Turn::ours;
+  }
   const auto turn =
       settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
   if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);
