@@ -11,7 +11,7 @@ set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
 find_package(Threads REQUIRED)
-foreach(name hostile disagreeing last_calls session)
+foreach(name hostile disagreeing last_calls session twice)
   add_executable(${name} preload/${name}.c)
   target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
@@ -83,7 +83,10 @@ commpass_unmodified_tests(hostile_two_nodes hostile 4
   EXPECT "alltoallw +4 +[0-9]+ +0 +[1-9].*two-step")
 commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi
   EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
-# MPICH's MPI_Neighbor_alltoallw is wrong by itself, and not run then.
+# MPICH's MPI_Neighbor_alltoall(v,w) are wrong by themselves in some of these, and not run then.
+commpass_unmodified_tests(twice_always twice ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always
+  EXPECT "all comparisons hold")
+commpass_unmodified_tests(twice_on twice 2 3 VARIABLES COMMPASS_MPI=on EXPECT "all comparisons hold")
 commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on
   EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 # Errors that MPI returns are returned, and the communicator works on.
