@@ -33,6 +33,31 @@ bool is_within_reach = false;  // NOLINT: of the process, whose MPI_Init is ours
 
 }  // namespace
 
+namespace {
+
+/// Frees and writes all. MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, those that were set
+/// last first: so the program's callbacks, which may exchange and free communicators, come before this one.
+int end_all(MPI_Comm, int, void*, void*) {
+  const auto asked = commpass::settings();
+  commpass::switch_off();
+  commpass::release_all();
+  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
+  commpass::write_report(asked.mode >= commpass::Interposition::on);
+  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
+  return MPI_SUCCESS;
+}
+
+/// When MPI is initialised.
+void begin_all() {
+  commpass::agree_on_settings();
+  int key = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  PMPI_Comm_free_keyval(&key);  // the attribute stays
+}
+
+}  // namespace
+
 // MPI's own names, and MPI's own parameters.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
@@ -40,16 +65,23 @@ extern "C" {
 int MPI_Init(int* argc, char*** argv) {
   is_within_reach = true;
   const int code = PMPI_Init(argc, argv);
-  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  if (code == MPI_SUCCESS) begin_all();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   is_within_reach = true;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  if (code == MPI_SUCCESS) begin_all();
   return code;
 }
+
+#if MPI_VERSION >= 4
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  commpass::tell_of_session();
+  return PMPI_Session_init(info, handler, session);
+}
+#endif
 
 int MPI_Comm_free(MPI_Comm* comm) {
   if (comm && !commpass::is_inside()) commpass::release(*comm);
@@ -59,17 +91,6 @@ int MPI_Comm_free(MPI_Comm* comm) {
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm && !commpass::is_inside()) commpass::release(*comm);
   return PMPI_Comm_disconnect(comm);
-}
-
-int MPI_Finalize() {
-  // MPI runs callbacks of the program while it ends, which may call it and free communicators.
-  const auto asked = commpass::settings();
-  commpass::switch_off();
-  commpass::release_all();
-  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
-  commpass::write_report(asked.mode >= commpass::Interposition::on);
-  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
-  return PMPI_Finalize();
 }
 
 }  // extern "C"

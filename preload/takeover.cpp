@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <string>
 #include <tuple>
 #include <utility>
 
-#include "model/base/error.hpp"
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "preload/trial_budget.hpp"
@@ -42,28 +44,40 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// @return MPI's code for it
-int tell(const std::exception& error) {
-  std::fprintf(stderr, "commpass: %s\n", sentence_of(error).c_str());
-  if (const auto* const of_mpi = dynamic_cast<const MpiError*>(&error)) return of_mpi->error_class();
-  return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
+/// As MPI has it.
+std::string name_of(InterposedCall kind) {
+  std::string name = interposed_call_names[static_cast<std::size_t>(kind)];
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return "MPI_" + name;
+}
+
+/// One line. @return MPI's class of the error
+int tell(const Call& call, const std::exception& error) {
+  std::fprintf(stderr, "commpass: %s: %s\n", name_of(call.kind).c_str(), sentence_of(error).c_str());
+  return error_class_of(error);
+}
+
+/// An error goes to the program's handler, as if the MPI library had found it. @return the code
+int raise(const Call& call, int code) {
+  if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
+  return code;
 }
 
 /// Of our way.
 struct OursRan {
-  int code;
+  int code;      ///< MPI's class of an error, of which the program's handler does not know yet
   bool is_left;  ///< the choice is the library's call, which nothing has run yet; the same on every rank
 };
 
 OursRan run_ours(const Call& call, TakenCommunicator& of) {
   try {
+    auto& engine = *of.engines->alltoallv;
+    engine.leave_library_calls(settings().mode == Interposition::on && !is_wrong_by_library(call.kind, of, call.comm));
     call.ours(of);
     of.record(call.kind).strategy = of.engines->alltoallv->last_strategy();
     return {MPI_SUCCESS, of.engines->alltoallv->was_left()};
   } catch (const std::exception& error) {
-    const int code = tell(error);
-    PMPI_Comm_call_errhandler(call.comm, code);
-    return {code, false};
+    return {tell(call, error), false};
   }
 }
 
@@ -103,7 +117,8 @@ Ran run_library(const Call& call, TakenCommunicator& of) {
 }
 
 /// The same bytes twice, since receiving does not change what is sent. The library's call is run once where it is our
-/// choice, too: ours is asked first, until there is something to compare.
+/// choice, too: ours is asked first, until there is something to compare. An error is one only where the MPI library
+/// finds one; where ours has failed after it on some rank, the library brings all bytes again.
 Ran run_both(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   auto& rivalry = record.rivalry;
@@ -121,12 +136,16 @@ Ran run_both(const Call& call, TakenCommunicator& of) {
   }
   ++record.by_both;
   const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
-  std::array seconds{library.seconds, ours.seconds};
+  constexpr double failed_s = std::numeric_limits<double>::infinity();
+  const auto seconds_of = [](const Timed& timed) { return timed.code == MPI_SUCCESS ? timed.seconds : failed_s; };
+  std::array seconds{seconds_of(library), seconds_of(ours), ours.seconds};
   slowest_of_ranks(seconds, call.comm);
-  trial_budget().spend(seconds[1]);
-  rivalry.add(seconds[0], seconds[1], seconds[1]);
-  return {second.code != MPI_SUCCESS ? second.code : first.code,
-          {Rivalry::Turn::both, {}, seconds[0], strategy_of(of)}};
+  const auto [library_s, ours_s, loss_s] = seconds;
+  trial_budget().spend(loss_s);
+  const bool has_library_failed = std::isinf(library_s);  // which told the program's handler of it
+  if (!has_library_failed) rivalry.add(library_s, ours_s, loss_s);
+  const bool is_damaged = is_library_first && std::isinf(ours_s) && !has_library_failed;
+  return {is_damaged ? call.library() : library.code, {Rivalry::Turn::both, {}, library_s, strategy_of(of)}};
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
@@ -142,13 +161,14 @@ Ran run_in_turn(const Call& call, TakenCommunicator& of) {
     return run_library(call, of);
   }
   ++record.by_both;
-  std::array seconds{timed.seconds};
+  constexpr double failed_s = std::numeric_limits<double>::infinity();
+  std::array seconds{is_library || timed.code == MPI_SUCCESS ? timed.seconds : failed_s};
   slowest_of_ranks(seconds, call.comm);
-  const Ran ran{timed.code, {Rivalry::Turn::both, {}, {}, strategy_of(of)}};
+  const Ran ran{is_library ? timed.code : raise(call, timed.code), {Rivalry::Turn::both, {}, {}, strategy_of(of)}};
   const double before = std::exchange(record.pending_s, is_first ? seconds[0] : 0);
   if (is_first) return ran;
   const auto [library_s, ours_s] = is_library ? std::pair(seconds[0], before) : std::pair(before, seconds[0]);
-  const Seconds loss_s = std::max(ours_s - library_s, 0.0);
+  const Seconds loss_s = std::isinf(ours_s) ? library_s : std::max(ours_s - library_s, 0.0);
   trial_budget().spend(loss_s);
   record.rivalry.add(library_s, ours_s, loss_s);
   record.is_library_first = !record.is_library_first;
@@ -189,6 +209,10 @@ Rivalry::Turn turn_of_rivalry(const Call& call, TakenCommunicator& of) {
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
   if (!call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of))
     return Rivalry::Turn::library;
+  if (is_wrong_by_library(call.kind, of, call.comm)) {
+    if (!of.engines) open_engines(of, call.comm);
+    return is_refused(call, of) ? Rivalry::Turn::library : Rivalry::Turn::ours;
+  }
   const auto turn = settings().mode == Interposition::always ? Rivalry::Turn::ours : turn_of_rivalry(call, of);
   if (turn != Rivalry::Turn::library && !of.engines) {
     const double begin_s = monotonic_seconds();
@@ -206,7 +230,7 @@ Ran run_taken(const Call& call, TakenCommunicator& of) {
       if (ran.is_left) break;
       auto& record = of.record(call.kind);
       ++record.by_ours;
-      return {ran.code, {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
+      return {raise(call, ran.code), {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
     }
     case Rivalry::Turn::both: return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
   }
@@ -236,14 +260,12 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
 /// Of a communicator that MPI knows. What it carries takes little memory, and others would wait for a rank without it.
 /// @param of  null: nothing
 /// @return a code of MPI
-int find_taken(MPI_Comm comm, TakenCommunicator*& of) {
+int find_taken(const Call& call, TakenCommunicator*& of) {
   try {
-    of = insist([&] { return taken(comm); });
+    of = insist([&] { return taken(call.comm); });
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
-    const int code = tell(error);
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
+    return raise(call, tell(call, error));
   }
 }
 
@@ -256,7 +278,7 @@ int run(const Call& call) {
   if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call.kind)])
     return call.library();
   TakenCommunicator* of = nullptr;
-  if (const int failed = find_taken(call.comm, of); failed != MPI_SUCCESS) return failed;
+  if (const int failed = find_taken(call, of); failed != MPI_SUCCESS) return failed;
   if (!of) return call.library();
   const Inside inside;
   const double begin_s = monotonic_seconds();

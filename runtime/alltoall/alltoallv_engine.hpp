@@ -58,8 +58,8 @@ class AlltoallvEngine {
   void alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
                 MPI_Datatype recvtype, const AlltoallvOptions& options);
 
-  /// From now on an exchange for which the MPI library's own call is chosen is not run: its caller makes that call.
-  void leave_library_calls() { leaves_library_calls_ = true; }
+  /// Is an exchange for which the MPI library's own call is chosen left to its caller, which makes that call?
+  void leave_library_calls(bool are_left) { leaves_library_calls_ = are_left; }
   /// Was the last exchange left to its caller? The same on every rank.
   bool was_left() const { return was_left_; }
 
@@ -144,7 +144,7 @@ class AlltoallvEngine {
   void survey_devices();
   void complete_surveys();
   void forget_strays() noexcept;
-  void leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
+  std::optional<AlltoallDamage> leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
