@@ -98,8 +98,6 @@ void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierr) {
   *provided = given;
 }
 
-void mpi_finalize_(MPI_Fint* ierr) { return_code(ierr, MPI_Finalize()); }
-
 void mpi_comm_free_(MPI_Fint* comm, MPI_Fint* ierr) {
   MPI_Comm freed = comm_of(comm);
   return_code(ierr, MPI_Comm_free(&freed));
@@ -130,7 +128,6 @@ void ompi_neighbor_allgatherv_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, M
                                 MPI_Fint*) __attribute__((alias("mpi_neighbor_allgatherv_")));
 void ompi_init_f(MPI_Fint*) __attribute__((alias("mpi_init_")));
 void ompi_init_thread_f(MPI_Fint*, MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_init_thread_")));
-void ompi_finalize_f(MPI_Fint*) __attribute__((alias("mpi_finalize_")));
 void ompi_comm_free_f(MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_comm_free_")));
 void ompi_comm_disconnect_f(MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_comm_disconnect_")));
 

@@ -2,27 +2,86 @@
 // them is freed, and what is known of their calls is written.
 #include <mpi.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
 #include "preload/record_file.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/taken_communicator.hpp"
 #include "preload/takeover.hpp"
+#include "runtime/mpi/launcher.hpp"
+
+namespace {
+
+bool is_within_reach = false;  // NOLINT: of the process, whose MPI_Init is ours
+
+/// At the process's end, when nothing may be allocated any more.
+[[gnu::destructor]] void tell_of_calls_out_of_reach() {
+  int is_initialized = 0;
+  if (is_within_reach || PMPI_Initialized(&is_initialized) != MPI_SUCCESS || !is_initialized) return;
+  const char *const mode = std::getenv("COMMPASS_MPI"), *const verbose = std::getenv("COMMPASS_VERBOSE");
+  const bool is_told = mode && (std::string_view(mode) == "record" ||
+                                (std::string_view(mode) != "off" && verbose && std::string_view(verbose) == "1"));
+  if (is_told && commpass::launcher_of(1).rank == 0)
+    std::fputs(
+        "commpass: no call was within reach: the program initialised MPI by a name that no shared library takes over "
+        "(PMPI_Init; with MPICH mpi_f08), so that MPI ran all calls.\n",
+        stderr);
+}
+
+}  // namespace
+
+namespace {
+
+/// Frees and writes all. MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, those that were set
+/// last first: so the program's callbacks, which may exchange and free communicators, come before this one.
+int end_all(MPI_Comm, int, void*, void*) {
+  const auto asked = commpass::settings();
+  commpass::switch_off();
+  commpass::release_all();
+  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
+  commpass::write_report(asked.mode >= commpass::Interposition::on);
+  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
+  return MPI_SUCCESS;
+}
+
+/// When MPI is initialised.
+void begin_all() {
+  commpass::agree_on_settings();
+  int key = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  PMPI_Comm_free_keyval(&key);  // the attribute stays
+}
+
+}  // namespace
 
 // MPI's own names, and MPI's own parameters.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
+  is_within_reach = true;
   const int code = PMPI_Init(argc, argv);
-  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  if (code == MPI_SUCCESS) begin_all();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  is_within_reach = true;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  if (code == MPI_SUCCESS) begin_all();
   return code;
 }
+
+#if MPI_VERSION >= 4
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  commpass::tell_of_session();
+  return PMPI_Session_init(info, handler, session);
+}
+#endif
 
 int MPI_Comm_free(MPI_Comm* comm) {
   if (comm && !commpass::is_inside()) commpass::release(*comm);
@@ -32,17 +91,6 @@ int MPI_Comm_free(MPI_Comm* comm) {
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm && !commpass::is_inside()) commpass::release(*comm);
   return PMPI_Comm_disconnect(comm);
-}
-
-int MPI_Finalize() {
-  // MPI runs callbacks of the program while it ends, which may call it and free communicators.
-  const auto asked = commpass::settings();
-  commpass::switch_off();
-  commpass::release_all();
-  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
-  commpass::write_report(asked.mode >= commpass::Interposition::on);
-  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
-  return PMPI_Finalize();
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "preload/combined_types.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
@@ -27,58 +28,98 @@ auto listed_places(const Count* counts, const Displacement* displacements) {
   return [=](std::size_t place) { return NeighborPlace{counts[place], displacements[place]}; };
 }
 
-/// As an all-to-all in which ranks that are no neighbours have nothing. What was set is cleared again, also when the
-/// exchange throws.
+/// As an all-to-all in which ranks that are no neighbours have nothing, and one that is a neighbour several times has
+/// one block. What was set is cleared again, also when the exchange throws.
+template <class Sends, class Receives>
 class NeighborArguments {
  public:
-  template <class Sends, class Receives>
-  NeighborArguments(TakenCommunicator& of, Sends sends, Receives receives) : of_(of) {
-    const auto& all = of.neighbors;
-    set(all.destinations, all.destination_places, sends, of.send_counts, of.send_displacements);
-    set(all.sources, all.source_places, receives, of.receive_counts, of.receive_displacements);
-  }
+  NeighborArguments(TakenCommunicator& of, Sends sends, Receives receives)
+      : of_(of), sends_(sends), receives_(receives) {}
   ~NeighborArguments() {
-    for (const int rank : of_.neighbors.destinations) of_.send_counts[static_cast<std::size_t>(rank)] = 0;
-    for (const int rank : of_.neighbors.sources) of_.receive_counts[static_cast<std::size_t>(rank)] = 0;
+    for (const int rank : of_.neighbors.destinations) of_.send_counts[at(rank)] = 0;
+    for (const int rank : of_.neighbors.sources) of_.receive_counts[at(rank)] = 0;
   }
   NeighborArguments(const NeighborArguments&) = delete;
   NeighborArguments& operator=(const NeighborArguments&) = delete;
 
   void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype) {
+    const auto& all = of_.neighbors;
+    if (of_.has_neighbor_twice) {
+      const auto to_bytes = [](auto side, MPI_Datatype type) {
+        return [=, extent = extent_of(type)](std::size_t place) {
+          const auto here = side(place);
+          return NeighborPlace{here.count, here.displacement * extent};
+        };
+      };
+      return run_typed(
+          sendbuf, to_bytes(sends_, sendtype), [=](std::size_t) { return sendtype; }, recvbuf,
+          to_bytes(receives_, recvtype), [=](std::size_t) { return recvtype; });
+    }
+    set(all.destinations, all.destination_places, sends_, of_.send_counts, of_.send_displacements);
+    set(all.sources, all.source_places, receives_, of_.receive_counts, of_.receive_displacements);
     of_.engines->alltoallv->alltoallv(sendbuf, of_.send_counts, of_.send_displacements, sendtype, recvbuf,
                                       of_.receive_counts, of_.receive_displacements, recvtype, AlltoallvOptions{});
   }
 
   /// Of a type for each place, with displacements in bytes.
   void run(const void* sendbuf, const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Datatype* recvtypes) {
+    run_typed(
+        sendbuf, sends_, [=](std::size_t place) { return sendtypes[place]; }, recvbuf, receives_,
+        [=](std::size_t place) { return recvtypes[place]; });
+  }
+
+ private:
+  template <class SendsInBytes, class SendType, class ReceivesInBytes, class ReceiveType>
+  void run_typed(const void* sendbuf, SendsInBytes sends, SendType sendtype, void* recvbuf, ReceivesInBytes receives,
+                 ReceiveType recvtype) {
     const auto& all = of_.neighbors;
-    set_types(all.destinations, all.destination_places, sendtypes, of_.send_types);
-    set_types(all.sources, all.source_places, recvtypes, of_.receive_types);
+    CombinedTypes combined;
+    set(all.destinations, all.destination_places, sends, of_.send_counts, of_.send_displacements);
+    set_types(all.destinations, all.destination_places, sends, sendtype,
+              {of_.send_counts, of_.send_displacements, of_.send_types}, combined);
+    set(all.sources, all.source_places, receives, of_.receive_counts, of_.receive_displacements);
+    set_types(all.sources, all.source_places, receives, recvtype,
+              {of_.receive_counts, of_.receive_displacements, of_.receive_types}, combined);
     of_.engines->alltoallw.run(*of_.engines->alltoallv, of_.engines->context->comm.get(), sendbuf,
                                {of_.send_counts, of_.send_displacements, of_.send_types}, recvbuf,
                                {of_.receive_counts, of_.receive_displacements, of_.receive_types}, AlltoallvOptions{});
   }
 
- private:
   template <class Side>
   static void set(const std::vector<int>& ranks, const std::vector<int>& places, Side side, std::vector<Bytes>& counts,
                   std::vector<Bytes>& displacements) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const auto rank = static_cast<std::size_t>(ranks[i]);
-      const auto at = side(static_cast<std::size_t>(places[i]));
-      counts[rank] = at.count;
-      displacements[rank] = at.displacement;
+      const auto here = side(at(places[i]));
+      counts[at(ranks[i])] = here.count;
+      displacements[at(ranks[i])] = here.displacement;
     }
   }
 
-  /// They stay: nobody looks at the type of nothing.
-  static void set_types(const std::vector<int>& ranks, const std::vector<int>& places, const MPI_Datatype* listed,
-                        std::vector<MPI_Datatype>& types) {
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-      types[static_cast<std::size_t>(ranks[i])] = listed[static_cast<std::size_t>(places[i])];
+  struct Arguments {
+    std::vector<Bytes>&counts, &displacements;
+    std::vector<MPI_Datatype>& types;
+  };
+
+  /// They stay: nobody looks at the type of nothing. Several blocks of a rank become one of their types.
+  template <class Side, class Type>
+  void set_types(const std::vector<int>& ranks, const std::vector<int>& places, Side side, Type type,
+                 const Arguments& arguments, CombinedTypes& combined) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) arguments.types[at(ranks[i])] = type(at(places[i]));
+    if (!of_.has_neighbor_twice) return;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto here = side(at(places[i]));
+      combined.add(ranks[i], here.count, here.displacement, type(at(places[i])));
+    }
+    combined.for_each_rank_met_twice([&](int rank, MPI_Datatype one) {
+      arguments.counts[at(rank)] = 1;
+      arguments.displacements[at(rank)] = 0;
+      arguments.types[at(rank)] = one;
+    });
   }
 
   TakenCommunicator& of_;
+  Sends sends_;
+  Receives receives_;
 };
 
 }  // namespace commpass

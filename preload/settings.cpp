@@ -3,12 +3,20 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdio>
 #include <limits>
+#include <span>
 #include <string>
+#include <thread>
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "preload/report.hpp"
+#include "preload/trial_budget.hpp"
+#include "runtime/choose/warn_once.hpp"
+#include "runtime/mpi/launcher.hpp"
 
 namespace commpass {
 
@@ -28,6 +36,7 @@ Settings read_settings(std::string& complaint) {
   try {
     const auto environment = read_environment();
     read.mode = environment.interposition;
+    read.trial_loss_share = environment.trial_loss_share.value_or(TrialBudget::default_share);
     read.record_file = environment.record_file.value_or("");
     read.has_record_file = !read.record_file.empty() && !is_spawned();
     read.place_report = environment.place_report.value_or("");
@@ -43,11 +52,69 @@ Settings read_settings(std::string& complaint) {
   return read;
 }
 
+constexpr double patience_s = 10;
+
+/// Completes what all ranks have to begin in MPI_Init. A rank without the library does not: then one line says so, and
+/// the wait goes on, since a rank may only be late. Non-blocking, as the messages of such calls meet none of those by
+/// which that rank goes on.
+class Meeting {
+ public:
+  explicit Meeting(std::span<int> least) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    PMPI_Ibcast(&from_first_, 1, MPI_INT, 0, MPI_COMM_WORLD, &requests_[0]);
+    PMPI_Iallreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD,
+                    &requests_[1]);
+  }
+  void wait() {
+    const double begin = PMPI_Wtime();
+    while (!has_ended()) {
+      if (!is_told_ && PMPI_Wtime() - begin > patience_s) tell();
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  bool has_ended() {
+    int is_first_here = 0, are_all_here = 0;
+    PMPI_Test(&requests_[0], &is_first_here, MPI_STATUS_IGNORE);
+    PMPI_Test(&requests_[1], &are_all_here, MPI_STATUS_IGNORE);
+    return is_first_here && are_all_here;
+  }
+  /// Rank 0 does. If it is that which lacks the library, those do that it would have sent to: broadcasts of one number
+  /// are binomial trees.
+  void tell() {
+    is_told_ = true;
+    const bool is_below_first = std::has_single_bit(static_cast<unsigned>(rank_)) && requests_[0] != MPI_REQUEST_NULL;
+    if (rank_ == 0 || is_below_first)
+      std::fprintf(stderr,
+                   "commpass: rank %d has waited %.0f s in MPI_Init for ranks that seem to have no libcommpass-mpi; "
+                   "preload it on all ranks that are started together, or on none.\n",
+                   rank_, patience_s);
+  }
+
+  int rank_ = 0, from_first_ = 0;
+  bool is_told_ = false;
+  std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
+
 }  // namespace
 
 const Settings& settings() { return agreed; }
 
 void switch_off() noexcept { agreed.mode = Interposition::off; }
+
+void tell_of_session() noexcept {
+  static std::atomic<bool> is_told = false;
+  int is_initialized = 0;
+  PMPI_Initialized(&is_initialized);
+  if (is_initialized || is_told.exchange(true)) return;
+  try {
+    if (read_environment().interposition == Interposition::off || launcher_of(1).rank != 0) return;
+  } catch (const std::exception&) {
+    return;  // MPI_Init says what is wrong
+  }
+  std::fputs("commpass: MPI ran all calls of MPI sessions before MPI_Init, in which libcommpass-mpi begins.\n", stderr);
+}
 
 void agree_on_settings() noexcept {
   std::string complaint;
@@ -62,7 +129,7 @@ void agree_on_settings() noexcept {
   numbers[interposed_calls + 1] = own.has_record_file ? 1 : 0;
   numbers[interposed_calls + 2] = own.has_place_report ? 1 : 0;
   numbers.back() = complaint.empty() ? std::numeric_limits<int>::max() : rank;
-  PMPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  Meeting(numbers).wait();
   own.mode = static_cast<Interposition>(numbers[0]);
   for (std::size_t i = 0; i < interposed_calls; ++i) own.is_taken[i] = numbers[i + 1] != 0;
   own.has_record_file = numbers[interposed_calls + 1] != 0;
@@ -71,7 +138,10 @@ void agree_on_settings() noexcept {
   if (numbers.back() == rank)
     std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
   agreed = own;
+  // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
+  if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
+  record_table().page_faults_at_begin = memory_use().page_faults;
 }
 
 }  // namespace commpass

@@ -12,6 +12,7 @@ namespace commpass {
 struct Settings {
   Interposition mode = Interposition::off;
   std::array<bool, interposed_calls> is_taken{};
+  double trial_loss_share = 0;  ///< see TrialBudget; of this rank
   bool reports = false;
   bool has_record_file = false;
   std::string record_file = {};  ///< of rank 0
@@ -30,6 +31,8 @@ const Settings& settings();
 /// Reads and agrees on them: what not all ranks ask for is not done. An environment that cannot be understood switches
 /// off, with one line. Called when MPI has been initialised. Collective over MPI_COMM_WORLD.
 void agree_on_settings() noexcept;
+/// Tells that a session begins where nothing is agreed, if the environment asks for anything. Local; one line of a job.
+void tell_of_session() noexcept;
 /// From now on every call is MPI's.
 void switch_off() noexcept;
 

@@ -3,12 +3,16 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "preload/settings.hpp"
+#include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/world_ranks.hpp"
 
 namespace commpass {
 
@@ -69,32 +73,17 @@ int forget_communicator(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// The ranks of a communicator in MPI_COMM_WORLD, MPI_UNDEFINED for those that it does not have.
-std::vector<int> ranks_in_world(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
-  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  PMPI_Group_translate_ranks(group, size, ranks.data(), world, found.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  return found;
-}
-
-/// Are there ranks that MPI_COMM_WORLD does not have? They may not have this library, or other settings.
-bool has_strangers(MPI_Comm comm) { return std::ranges::count(ranks_in_world(comm), MPI_UNDEFINED) > 0; }
-
 /// What all ranks can tell without asking the others.
-std::string refusal(MPI_Comm comm) {
+/// @param world_ranks  gets its ranks in MPI_COMM_WORLD; others may not have this library, or other settings
+std::string refusal(MPI_Comm comm, std::vector<int>& world_ranks) {
   int is_inter = 0, size = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
   if (is_inter) return "it is an intercommunicator";
   PMPI_Comm_size(comm, &size);
   if (size == 1) return "it has one rank";
-  return has_strangers(comm) ? "it has ranks that MPI_COMM_WORLD does not have" : "";
+  world_ranks = world_ranks_of(comm);
+  const bool has_strangers = world_ranks.empty() || std::ranges::count(world_ranks, MPI_UNDEFINED) > 0;
+  return has_strangers ? "it has ranks that MPI_COMM_WORLD does not have" : "";
 }
 
 /// Is a driver of a GPU in the process, so that buffers may lie where the host cannot read?
@@ -103,8 +92,11 @@ bool may_have_device_memory() {
 }
 
 /// A side of a neighbourhood: ranks as MPI lists them become those that there are, and their places.
-void keep_those_there_are(const std::vector<int>& listed, std::vector<int>& ranks, std::vector<int>& places) {
-  for (int place = 0; place < static_cast<int>(listed.size()); ++place) {
+/// @param swapped  1: of two places after one another the second comes first; 0: they come as they are
+void keep_those_there_are(const std::vector<int>& listed, int swapped, std::vector<int>& ranks,
+                          std::vector<int>& places) {
+  for (int i = 0; i < static_cast<int>(listed.size()); ++i) {
+    const int place = i ^ swapped;
     const int rank = listed[static_cast<std::size_t>(place)];
     if (rank == MPI_PROC_NULL) continue;
     ranks.push_back(rank);
@@ -152,27 +144,35 @@ bool has_twice(std::vector<int> ranks) {
   return std::ranges::adjacent_find(ranks) != ranks.end();
 }
 
-bool has_topology(MPI_Comm comm) {
+int topology_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &topology);
-  return topology != MPI_UNDEFINED;
+  return topology;
 }
 
 Listed listed_neighbors(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED;
-  PMPI_Topo_test(comm, &topology);
+  const int topology = topology_of(comm);
   if (topology == MPI_DIST_GRAPH) return neighbors_of_distributed_graph(comm);
   if (topology == MPI_GRAPH) return neighbors_of_graph(comm);
   return topology == MPI_CART ? neighbors_of_grid(comm) : Listed{};
 }
 
-/// @return false where a rank is a neighbour twice, which an alltoallv cannot say
+/// Blocks from one rank to another come in the order in which they are sent. On a grid what goes down in a dimension
+/// comes from above.
+/// @return false where a rank is a neighbour several times
 bool find_neighbors(MPI_Comm comm, Neighbors& found) {
   const auto listed = listed_neighbors(comm);
-  keep_those_there_are(listed.sources, found.sources, found.source_places);
-  keep_those_there_are(listed.destinations, found.destinations, found.destination_places);
+  keep_those_there_are(listed.sources, topology_of(comm) == MPI_CART ? 1 : 0, found.sources, found.source_places);
+  keep_those_there_are(listed.destinations, 0, found.destinations, found.destination_places);
   return !has_twice(found.sources) && !has_twice(found.destinations);
 }
+
+#ifdef MPICH_VERSION
+bool sends_a_block_for_each(InterposedCall call) {
+  return call == InterposedCall::neighbor_alltoall || call == InterposedCall::neighbor_alltoallv ||
+         call == InterposedCall::neighbor_alltoallw;
+}
+#endif
 
 /// Does this rank, or any other, say so? Collective.
 bool any_rank(MPI_Comm comm, bool here) {
@@ -203,11 +203,12 @@ TakenCommunicator* taken(MPI_Comm comm) {
   if (const auto carried = carried_by(comm, of_process.key); !carried.is_known || carried.taken) return carried.taken;
   auto made = std::make_unique<TakenCommunicator>();
   PMPI_Comm_size(comm, &made->ranks);
-  made->left_to_library = refusal(comm);
+  std::vector<int> world_ranks;
+  made->left_to_library = refusal(comm, world_ranks);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
-  if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
+  if (topology_of(comm) == MPI_UNDEFINED) made->neighborhoods_left_to_library = "it has no neighbours";
   if (settings().logs() && made->left_to_library.empty())
-    made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
+    made->log = std::make_unique<CallLog>(comm, std::move(world_ranks));
   auto* const kept = of_process.all.emplace_back(std::move(made)).get();
   PMPI_Comm_set_attr(comm, of_process.key, kept);
   return kept;
@@ -229,7 +230,12 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
       of.engines.reset();
       return;
     }
-    if (any_rank(comm, of.has_neighbor_twice)) of.neighborhoods_left_to_library = "a rank has a neighbour twice";
+    if (!of.engines->context->named.strategy.empty())
+      warn_once(
+          "COMMPASS_STRATEGY has no effect on calls that are taken over, those of neighbourhoods among them: "
+          "COMMPASS_ALLTOALLV_STRATEGY names what runs these.",
+          of.engines->context->comm.rank());
+    of.has_neighbor_twice = any_rank(comm, of.has_neighbor_twice);
     for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})
       numbers->assign(static_cast<std::size_t>(of.ranks), 0);
     for (auto* types : {&of.send_types, &of.receive_types})
@@ -240,6 +246,33 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     of.engines.reset();
   }
 }
+
+#ifdef MPICH_VERSION
+bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm) {
+  if (!sends_a_block_for_each(call) || !of.neighborhoods_left_to_library.empty()) return false;
+  if (!of.mistakes) {
+    const auto [sources, destinations] = degrees_in(comm);
+    std::array found{sources != destinations ? 1 : 0, of.has_neighbor_twice ? 1 : 0};
+    PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_MAX, comm);
+    of.mistakes = {.are_degrees_uneven = found[0] != 0, .has_several_blocks = found[1] != 0};
+  }
+  const bool are_in_other_order = (call == InterposedCall::neighbor_alltoall) != (topology_of(comm) == MPI_CART);
+  const bool is_wrong = (of.mistakes->has_several_blocks && are_in_other_order) ||
+                        (of.mistakes->are_degrees_uneven && call == InterposedCall::neighbor_alltoallw);
+  if (is_wrong && !of.mistakes->are_told) {
+    of.mistakes->are_told = true;
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    warn_once(
+        "this MPI library brings wrong bytes in MPI_Neighbor_alltoall(v,w) to ranks that are neighbours several times "
+        "or have not as many sources as destinations: Commpass runs these calls.",
+        rank);
+  }
+  return is_wrong;
+}
+#else
+bool is_wrong_by_library(InterposedCall, TakenCommunicator&, MPI_Comm) { return false; }
+#endif
 
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
@@ -276,7 +309,7 @@ void CallRecord::add(const CallRecord& other) {
   bytes += other.bytes;
   seconds += other.seconds;
   if (!other.strategy.empty()) strategy = other.strategy;
-  if (other.rivalry.ratio() > 0) rivalry = other.rivalry;
+  if (other.rivalry.ratio().median > 0) rivalry = other.rivalry;
 }
 
 const std::map<int, PastCalls>& past_calls() { return registry().past; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +38,14 @@ struct Neighbors {
   std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
 };
 
+/// What MPICH 4.0 does wrong in MPI_Neighbor_alltoall(v,w) of a communicator.
+struct LibraryMistakes {
+  bool are_degrees_uneven;  ///< a rank has not as many sources as destinations: MPI_Neighbor_alltoallw takes wrong
+                            ///< types (pmodels/mpich issue 6233)
+  bool has_several_blocks;  ///< between two ranks: MPI_Neighbor_alltoall of graphs and the others of grids turn them
+  bool are_told = false;
+};
+
 /// Kept by an attribute of the program's communicator.
 struct TakenCommunicator {
   int ranks = 0;
@@ -46,7 +55,8 @@ struct TakenCommunicator {
   std::unique_ptr<Engines> engines = {};
   std::unique_ptr<CallLog> log = {};  ///< where calls are recorded
   Neighbors neighbors = {};
-  bool has_neighbor_twice = false;
+  bool has_neighbor_twice = false;               ///< this rank; where there are engines, any
+  std::optional<LibraryMistakes> mistakes = {};  ///< nothing: not asked yet
   // The arguments of a neighbourhood collective, as of an all-to-all: 0 but for neighbours.
   std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
   std::vector<MPI_Datatype> send_types = {}, receive_types = {};
@@ -69,6 +79,10 @@ TakenCommunicator* taken(MPI_Comm comm);
 
 /// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
+
+/// Does the MPI library bring other bytes than it should, so that it may not run the call? Collective; the same on
+/// every rank.
+bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm);
 
 /// Frees what the communicator carries, if anything; calls that were not told yet are counted, and no more. Collective
 /// where there are engines.

@@ -25,12 +25,12 @@ PRESETS = {
 ROOMS = ["bindings", "calibrate", "commands", "doctor", "measure", "model", "parsers", "pictures", "preload", "runtime", "selector"]
 CMAKE_PRESETS = {"no-mpi": "model"}
 # Rooms of tests that are no GoogleTest program of that room, by their names.
-OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|Recorded|OnRanks|Rivalry", "preload"), ("pictures_", "pictures"),
+OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|disagreeing|last_calls|session|twice|preloaded|Recorded|OnRanks|Rivalry", "preload"), ("pictures_", "pictures"),
                ("corpus[.]", "parsers"), ("Calibrate[.]", "calibrate"), ("Measure|Output[.]", "measure"), ("Doctor|Launcher", "doctor"),
                ("c_|random_|active_|in_flight_threads|heat|neighbor_exchange|conjugate|fft|transitive", "runtime")]
 OTHER_PROGRAMS = {"runtime": ["random_exchanges", "active_buffers_test", "c_api_test", "c_exchange_test", "c_cartesian_test"],
                   "parsers": ["replay_corpus"], "calibrate": ["mpi_command_test"], "measure": ["mpi_command_test"], "doctor": ["mpi_command_test"],
-                  "preload": ["recorded_test", "unmodified", "hostile", "commpass_mpi"], "pictures": ["commpass"]}
+                  "preload": ["recorded_test", "unmodified", "hostile", "disagreeing", "last_calls", "session", "twice", "commpass_mpi"], "pictures": ["commpass"]}
 
 
 class Progress:
@@ -325,6 +325,8 @@ def run_long():
         step(f"Random exchanges, {ranks} ranks", mpirun + [str(ranks), "build/openmpi/bin/random_exchanges", "--seed", time.strftime("%Y%m%d"), "--cases", str(cases)])
     for recipe in ("lammps", "quantum-espresso", "mpi4py", "dolfinx", "petsc"):
         step(f"Recipe {recipe}", ["env", "RANKS=3", f"examples/recipes/{recipe}"])
+    for name in ("openmpi", "mpich"):
+        step(f"Hangs of preloaded programs, {name}", ["tests/preload/find_hangs", f"build/{name}", "--runs", "5000"])
     step("Mutants", ["scripts/mutate", "--seed", time.strftime("%Y%m%d"), "--count", "100"])
     names = re.search(r"\^\(([a-z|-]+)\)\$", (ROOT / "scripts" / "bench").read_text())[1].split("|")
     for name in names:

@@ -168,15 +168,18 @@ void AlltoallRequests::take_in(std::size_t batch) {
 }
 
 std::optional<AlltoallDamage> AlltoallRequests::damage() const {
-  const bool is_mpis = requests_.has_truncated();
-  if (places_.has_no_memory()) return AlltoallDamage{"there is not enough memory on this rank", is_mpis};
+  if (places_.has_no_memory()) return AlltoallDamage{"there is not enough memory on this rank", MPI_ERR_NO_MEM};
+  if (const auto sent = places_.sent_to_self(), expected = places_.expected_from_self();
+      wrong_.count == 0 && sent != expected)
+    return AlltoallDamage{fmt::format("this rank sends {} bytes to itself and receives {} bytes", sent, expected),
+                          MPI_ERR_TRUNCATE};
   if (wrong_.count == 0) return {};
   const auto& [message, expected, got, count] = wrong_;
   const auto length = got == ImmediateRequests::truncated ? std::string("more") : fmt::format("{} bytes", got);
   return AlltoallDamage{fmt::format("a message from rank {} with {} should have {} bytes and has {}{}", message->peer,
                                     places_.describe(*message), expected, length,
                                     count > 1 ? fmt::format(", and {} more are wrong", count - 1) : ""),
-                        is_mpis};
+                        MPI_ERR_TRUNCATE};
 }
 
 }  // namespace commpass

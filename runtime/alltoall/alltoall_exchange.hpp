@@ -19,7 +19,7 @@ namespace commpass {
 /// What went wrong in an exchange that has run to its end.
 struct AlltoallDamage {
   std::string sentence;  ///< without place and remedy
-  bool is_mpis = false;  ///< MPI has failed: the ranks may not agree on what has happened
+  int error_class;       ///< MPI's
 };
 
 /// An exchange as batches of immediate requests: first those that tell the sizes of forwarded blocks, one for each

@@ -241,8 +241,8 @@ void AlltoallPlaces::copy_all() {
 }
 
 void AlltoallPlaces::copy_self() {
-  const auto bytes = sends_.bytes(rank_);
-  if (bytes == 0 || !sends_.is_there) return;
+  const auto bytes = sent_to_self();
+  if (bytes == 0 || !sends_.is_there || bytes != expected_from_self()) return;
   if (sends_.type->is_contiguous() && receives_.type->is_contiguous()) {
     const std::array copy{LocalCopy{sends_.at(rank_), receives_.at(rank_), at(bytes)}};
     space_->memory->copy(copy);

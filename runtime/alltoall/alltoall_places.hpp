@@ -79,7 +79,10 @@ class AlltoallPlaces {
   /// @param got  its bytes, or a negative number
   void take_in(std::size_t number, Bytes got);
   void copy_all();
+  /// Does nothing where a rank does not receive from itself what it sends.
   void copy_self();
+  Bytes sent_to_self() const { return sends_.bytes(rank_); }
+  Bytes expected_from_self() const { return receives_.bytes(rank_); }
   /// All that was copied is where it belongs.
   void order() { space_->memory->order(); }
 

@@ -4,26 +4,27 @@
 
 #include <string>
 
-#include "model/base/error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
 namespace {
 
-InputError wrong_argument(Side side, const std::string& what, const std::string& remedy) {
-  return {side == Side::send ? "alltoallv, send side" : "alltoallv, receive side", what, remedy};
+CallError wrong_argument(Side side, int error_class, const std::string& what, const std::string& remedy) {
+  return {error_class, side == Side::send ? "alltoallv, send side" : "alltoallv, receive side", what, remedy};
 }
 
 bool has_one_for_each(const Numbers& numbers, int ranks) { return numbers.size() == static_cast<std::size_t>(ranks); }
 
 void require_buffer(Side side, const void* buffer, const BlocksArgument& argument) {
   if (buffer == MPI_IN_PLACE)
-    throw wrong_argument(side, "MPI_IN_PLACE is given", "give a buffer, and MPI_IN_PLACE as the send buffer alone");
+    throw wrong_argument(side, MPI_ERR_BUFFER, "MPI_IN_PLACE is given",
+                         "give a buffer, and MPI_IN_PLACE as the send buffer alone");
   if (buffer || !argument.type->is_contiguous() || argument.type->size() == 0) return;
   for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
     if (argument.counts[rank] > 0)
-      throw wrong_argument(side,
+      throw wrong_argument(side, MPI_ERR_BUFFER,
                            fmt::format("there are {} elements for rank {} and no buffer", argument.counts[rank], rank),
                            "give a buffer, or counts of 0");
 }
@@ -34,13 +35,14 @@ void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, const 
                             const Numbers& new_offsets, MPI_Datatype new_type) {
   const int ranks = ranks_in(comm);
   if (!has_one_for_each(new_counts, ranks) || !has_one_for_each(new_offsets, ranks))
-    throw wrong_argument(side,
+    throw wrong_argument(side, MPI_ERR_ARG,
                          fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(),
                                      new_offsets.size(), ranks),
                          "give one of each for every rank");
   for (std::size_t rank = 0; rank < new_counts.size(); ++rank)
     if (new_counts[rank] < 0)
-      throw wrong_argument(side, fmt::format("the count for rank {} is {}", rank, new_counts[rank]), "use 0 or more");
+      throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count for rank {} is {}", rank, new_counts[rank]),
+                           "use 0 or more");
   new_counts.copy_to(counts);
   new_offsets.copy_to(offsets);
   type.emplace(new_type, comm);
@@ -49,23 +51,12 @@ void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, const 
 
 void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, Bytes count, MPI_Datatype new_type) {
   const int ranks = ranks_in(comm);
-  if (count < 0) throw wrong_argument(side, fmt::format("the count is {}", count), "use 0 or more");
+  if (count < 0) throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count is {}", count), "use 0 or more");
   counts.assign(static_cast<std::size_t>(ranks), count);
   offsets.clear();
   for (int rank = 0; rank < ranks; ++rank) offsets.push_back(rank * count);
   type.emplace(new_type, comm);
   require_buffer(side, buffer, *this);
-}
-
-void AlltoallvArguments::require_same_for_oneself(Rank rank) const {
-  const auto bytes = [&](const BlocksArgument& side) {
-    return side.counts[static_cast<std::size_t>(rank)] * side.type->size();
-  };
-  if (bytes(sends) != bytes(receives))
-    throw InputError(
-        "alltoallv",
-        fmt::format("rank {} sends {} bytes to itself and receives {}", rank, bytes(sends), bytes(receives)),
-        "give counts that match");
 }
 
 void AlltoallvArguments::make_room(int ranks) {

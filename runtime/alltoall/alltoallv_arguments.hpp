@@ -41,9 +41,6 @@ class AlltoallvArguments {
  public:
   BlocksArgument sends, receives;
 
-  /// @throws InputError if what `rank` sends to itself is not as much as it receives from itself
-  void require_same_for_oneself(Rank rank) const;
-
   /// Takes what memory any number of calls needs for their numbers. @throws std::bad_alloc
   void make_room(int ranks);
 

@@ -34,6 +34,13 @@ BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_byt
 /// Where a rank may follow the blocks of all: then that takes less than a second.
 constexpr int most_ranks_followed = 2048;
 
+/// A sentence to which a remedy is added.
+std::string without_end(const std::exception& error) {
+  std::string what = sentence_of(error);
+  while (what.ends_with('.')) what.pop_back();
+  return what;
+}
+
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 /// Its structure takes no other ranks.
 const std::string& in_place_of_library(const DataPath& path) {
@@ -262,6 +269,14 @@ const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(
   });
 }
 
+void AlltoallvEngine::survey_if_due(const OneShotChoice& choice, const AlltoallBlocks<const std::byte*>& sends,
+                                    std::optional<Bytes> block_bytes) {
+  const auto interval = choice.survey_interval;
+  if (context_->layout.ranks() == 1 || interval <= 0) return;
+  if (!block_bytes && survey_.is_due(interval)) survey(sends);
+  if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
+}
+
 void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   MessageTotals own;
   const Rank me = comm_.rank();
@@ -329,19 +344,14 @@ int AlltoallvEngine::next_tag() { return 1 + static_cast<int>(runs_++ % calls_wi
 
 void AlltoallvEngine::fail(const std::exception& error) {
   has_failed_ = true;
-  std::string what = sentence_of(error);
-  while (what.ends_with('.')) what.pop_back();
-  throw InputError(place(), what,
-                   "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
+  throw CallError(error_class_of(error), place(), without_end(error),
+                  "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
 }
 
 void AlltoallvEngine::require_undamaged(const std::optional<AlltoallDamage>& damage) {
   if (!damage) return;
-  has_failed_ = has_failed_ || damage->is_mpis;
-  throw InputError(
-      place(), damage->sentence,
-      std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") +
-          (has_failed_ ? ", and go on with a new Communicator" : ""));
+  throw CallError(damage->error_class, place(), damage->sentence,
+                  "let all ranks send as much as their receivers' counts say, and have memory for what they forward");
 }
 
 AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
@@ -365,17 +375,23 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
                           const ByLibrary& by_library, bool is_countable, std::optional<Bytes> block_bytes) {
   require_usable(options);
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
-  if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
   data_.find(send_buffer, receive_buffer, arguments_, users_stream());
   require_path(options, data_);
   auto chosen = choose(options, block_bytes, is_in_place);
   const auto* run = &prepare(chosen, is_countable);
+  was_left_ = leaves_library_calls_ && !run->second.structure;
+  if (was_left_) {
+    const auto& own = is_in_place ? arguments_.receives : arguments_.sends;
+    survey_if_due(*chosen.choice, own.blocks(static_cast<const std::byte*>(is_in_place ? receive_buffer : send_buffer)),
+                  block_bytes);
+    last_ = &run->first;
+    return;
+  }
   if (is_in_place && !run->second.structure)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
-  const auto interval = chosen.choice->survey_interval;
   if (chosen.trials) begin_together(comm_.get());
   const double begin = chosen.trials ? MPI_Wtime() : 0;
   try {
@@ -383,14 +399,11 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    if (context_->layout.ranks() > 1 && interval > 0) {
-      if (!block_bytes && survey_.is_due(interval)) survey(sends);
-      if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
-    }
+    survey_if_due(*chosen.choice, sends, block_bytes);
     if (ours)
       damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
                              block_bytes ? BlockSizes::equal : BlockSizes::told, tag, buffers.space);
-    else leave_to_library(by_library, buffers);
+    else damage = leave_to_library(by_library, buffers);
   } catch (const std::exception& error) {
     fail(error);
   }
@@ -406,9 +419,17 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   if (not_copied) std::rethrow_exception(not_copied);
 }
 
-void AlltoallvEngine::leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers) {
+/// The state of the communicator after an error is what the library's own call makes of it: later calls are not
+/// refused.
+std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library(const ByLibrary& by_library,
+                                                                const DeviceCall::Buffers& buffers) {
   if (context_->layout.ranks() > 1) announce_arrival(arrival_, comm_.get());
-  by_library(buffers, comm_.get());
+  try {
+    by_library(buffers, comm_.get());
+    return {};
+  } catch (const MpiError& error) {
+    return AlltoallDamage{without_end(error), error.error_class()};
+  }
 }
 
 }  // namespace commpass

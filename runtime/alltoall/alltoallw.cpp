@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
 void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Comm comm) {
   if (buffer == MPI_IN_PLACE)
-    throw InputError(name, "MPI_IN_PLACE is given to receive in",
-                     "give a buffer, and MPI_IN_PLACE as the send buffer alone");
+    throw CallError(MPI_ERR_BUFFER, name, "MPI_IN_PLACE is given to receive in",
+                    "give a buffer, and MPI_IN_PLACE as the send buffer alone");
   const int ranks = ranks_in(comm);
   const auto all = static_cast<std::size_t>(ranks);
   if (side.counts.size() != all || side.displacements.size() != all || side.types.size() != all)
@@ -25,13 +25,14 @@ void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Co
   parts.clear();
   for (std::size_t rank = 0; rank < side.counts.size(); ++rank) {
     const Bytes count = side.counts[rank];
-    if (count < 0) throw InputError(name, fmt::format("the count for rank {} is {}", rank, count), "use 0 or more");
+    if (count < 0)
+      throw CallError(MPI_ERR_COUNT, name, fmt::format("the count for rank {} is {}", rank, count), "use 0 or more");
     Part part{side.displacements[rank], count, {}};
     if (count > 0) part.type.emplace(side.types[rank], comm);
     // Address 0 is MPI_BOTTOM, from which elements of a derived type may lie anywhere.
     if (!buffer && part.offset == 0 && part.bytes() > 0 && part.type->is_contiguous())
-      throw InputError(name, fmt::format("there are {} elements for rank {} and no buffer", count, rank),
-                       "give a buffer, or counts of 0");
+      throw CallError(MPI_ERR_BUFFER, name, fmt::format("there are {} elements for rank {} and no buffer", count, rank),
+                      "give a buffer, or counts of 0");
     parts.push_back(part);
   }
 }
@@ -109,9 +110,14 @@ void AlltoallwCall::end() {
 void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
                         const Side& receives, const AlltoallvOptions& options) {
   const auto bytes = begin(comm, sendbuf, sends, recvbuf, receives);
-  engine.alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
-                   bytes.rdispls, MPI_BYTE, options);
-  end();
+  try {
+    engine.alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
+                     bytes.rdispls, MPI_BYTE, options);
+  } catch (const CallError&) {
+    end();  // the other blocks have come
+    throw;
+  }
+  if (!engine.was_left()) end();
 }
 
 }  // namespace commpass

@@ -85,7 +85,6 @@ void StartedAlltoallv::State::start(const void* sendbuf, void* recvbuf, const Al
                                     const ByLibrary& by_library, std::optional<Bytes> block_bytes) {
   const MPI_Comm comm = engine->comm();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
-  if (!is_in_place) arguments_.require_same_for_oneself(engine->rank());
   data_.find(sendbuf, recvbuf, arguments_, engine->users_stream());
   begun = engine->begin(options, block_bytes, is_in_place, data_);
   if (begun.structure) insist([&] { ours_ = std::make_unique<AlltoallExchange>(comm); });

@@ -86,7 +86,7 @@ void Executor::wait() {
       const auto requests = requests_->requests();
       auto* const statuses = requests_->statuses();
       const int code =
-          MPI_Waitall(static_cast<int>(requests.size()), requests.data(), statuses ? statuses : MPI_STATUSES_IGNORE);
+          block_for_all(static_cast<int>(requests.size()), requests.data(), statuses ? statuses : MPI_STATUSES_IGNORE);
       if (requests_->are_complete("MPI_Waitall", code)) end_batch();
     }
   });

@@ -49,7 +49,6 @@ bool ImmediateRequests::are_complete(const char* call, int code) {
       got_[i] = bytes_in(statuses_[i]);
     } else if (error_class == MPI_ERR_TRUNCATE) {
       got_[i] = truncated;
-      has_truncated_ = true;
     } else {
       check_mpi(call, statuses_[i].MPI_ERROR);
     }

@@ -32,8 +32,6 @@ class ImmediateRequests {
   bool are_complete(const char* call, int code);
   /// How many bytes the i-th receive of the batch has got, or `truncated`.
   Bytes got(std::size_t receive) const { return got_[receive]; }
-  /// Has any receive got more than fits, in any batch? Then the ranks may not agree on what has happened.
-  bool has_truncated() const { return has_truncated_; }
 
   /// Nothing more comes into the buffers of the receives that are under way.
   void abandon() noexcept;
@@ -42,7 +40,6 @@ class ImmediateRequests {
   std::vector<MPI_Request> requests_;
   std::vector<MPI_Status> statuses_;
   std::vector<Bytes> got_;  ///< by receive, which come before the sends
-  bool has_truncated_ = false;
 };
 
 }  // namespace commpass

@@ -11,15 +11,17 @@
 #include "runtime/mpi/byte_trace.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/returned_errors.hpp"
 
 namespace commpass {
 
 ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
   if (type == MPI_DATATYPE_NULL)
-    throw InputError("datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
+    throw CallError(MPI_ERR_TYPE, "datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   MPI_Count size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  const ReturnedErrors errors;  // of a type that is none
   COMMPASS_MPI_CALL(MPI_Type_size_x, type, &size);
   COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
   COMMPASS_MPI_CALL(MPI_Type_get_true_extent, type, &true_lower, &true_extent);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/mpi/returned_errors.hpp"
+
 namespace commpass {
 
 namespace {
@@ -87,6 +89,7 @@ bool must_look_around(const InFlight* but) noexcept {
 bool anything_is_in_flight() noexcept { return first != nullptr; }
 
 int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+  const ReturnedErrors errors;
   const bool is_ignored = statuses == MPI_STATUSES_IGNORE;
   // MPICH 4.0 looks at 64 requests at a time, and without statuses ends all of them as it may the last ones: where none
   // of these is persistent, and one before them is, it aborts.
@@ -105,8 +108,13 @@ int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) 
   return MPI_ERR_IN_STATUS;
 }
 
+int block_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const ReturnedErrors errors;
+  return MPI_Waitall(count, requests, statuses);
+}
+
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (!must_look_around()) return MPI_Waitall(count, requests, statuses);
+  if (!must_look_around()) return block_for_all(count, requests, statuses);
   int code = MPI_SUCCESS;
   wait_until([&] {
     int done = 0;

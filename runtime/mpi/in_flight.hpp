@@ -88,6 +88,9 @@ void wait_until(Done done) {
 /// @return what MPI_Testall returns
 int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses);
 
+/// MPI_Waitall, which moves on nothing of ours, and whose errors are returned.
+int block_for_all(int count, MPI_Request* requests, MPI_Status* statuses);
+
 /// Waits for requests; the statuses may be MPI_STATUSES_IGNORE.
 /// @return what MPI_Waitall returns
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses);

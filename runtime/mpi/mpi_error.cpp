@@ -1,6 +1,9 @@
 #include "runtime/mpi/mpi_error.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <new>
 #include <string>
 
 namespace commpass {
@@ -8,9 +11,11 @@ namespace commpass {
 namespace {
 
 std::string text_of(const char* call, int code) {
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  // MPICH 4.0 cuts a long text without an end, and looks for the end behind it.
+  std::array<char, std::size_t{2} * MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
+  std::ranges::replace(text, '\n', ' ');
   return std::string(call) + " failed: " + std::string(text.data(), static_cast<std::size_t>(length)) + ".";
 }
 
@@ -18,6 +23,13 @@ std::string text_of(const char* call, int code) {
 
 MpiError::MpiError(const char* call, int code) : Error(text_of(call, code)), class_(MPI_ERR_OTHER) {
   MPI_Error_class(code, &class_);
+}
+
+int error_class_of(const std::exception& error) noexcept {
+  if (const auto* const of_call = dynamic_cast<const CallError*>(&error)) return of_call->error_class();
+  if (const auto* const of_mpi = dynamic_cast<const MpiError*>(&error)) return of_mpi->error_class();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return MPI_ERR_NO_MEM;
+  return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
 }
 
 bool mpi_is_usable() {

@@ -3,6 +3,9 @@
 
 #include <mpi.h>
 
+#include <exception>
+#include <string>
+
 #include "model/base/error.hpp"
 
 namespace commpass {
@@ -16,6 +19,20 @@ class MpiError : public Error {
  private:
   int class_;
 };
+
+/// An argument of a call is wrong, or what came does not match it: with the class that MPI gives such an error.
+class CallError : public InputError {
+ public:
+  CallError(int error_class, const std::string& where, const std::string& what, const std::string& remedy)
+      : InputError(where, what, remedy), class_(error_class) {}
+  int error_class() const { return class_; }
+
+ private:
+  int class_;
+};
+
+/// MPI's class for anything that Commpass throws.
+int error_class_of(const std::exception& error) noexcept;
 
 /// @throws MpiError unless `code` is MPI_SUCCESS
 inline void check_mpi(const char* call, int code) {

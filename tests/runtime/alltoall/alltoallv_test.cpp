@@ -557,35 +557,6 @@ TEST(Alltoallv, RefusesABlockForOneselfThatIsNotExpected) {
   EXPECT_THROW(communicator.alltoallv(data, one, at, MPI_INT, received, two, at, MPI_INT), InputError);
 }
 
-// After an exchange that has failed underway the ranks do not agree on what comes next, so the rank on which it failed
-// takes part in no other.
-TEST(Alltoallv, RefusesToGoOnAfterMpiHasFailed) {
-  if (size_of() == 1) return;
-  // MPICH tells errors of MPI_Waitall to these, whatever communicator the messages have.
-  const MPI_Comm told[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  for (const std::string text : {"standard", "two-step", "stfw,n=1"}) {
-    Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-    std::vector<int> counts(static_cast<std::size_t>(size_of()), 2), at;
-    for (int rank = 0; rank < size_of(); ++rank) at.push_back(2 * rank);
-    std::vector<int> data(2 * counts.size()), received(data.size());
-    auto expected = counts;
-    const Rank wrong = size_of() - 1, other = 0;
-    if (rank_of() == wrong) expected[static_cast<std::size_t>(other)] = 1;  // more comes
-    const auto run = [&] {
-      communicator.alltoallv(data.data(), counts, at, MPI_INT, received.data(), expected, at, MPI_INT, {text});
-    };
-    if (rank_of() != wrong) {
-      run();
-      continue;
-    }
-    EXPECT_THROW(run(), InputError) << text;
-    EXPECT_THROW(run(), InputError) << text;
-  }
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
 TEST(PersistentAlltoallv, MayHaveNegativeDisplacements) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const auto ranks = static_cast<std::size_t>(size_of());

@@ -12,6 +12,7 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -35,7 +36,8 @@ struct Disagreement {
 };
 
 struct Outcome {
-  std::string error;             ///< empty: none
+  std::string error;  ///< empty: none
+  int error_class = MPI_SUCCESS;
   std::vector<bool> right_from;  ///< by source
 };
 
@@ -53,6 +55,7 @@ Outcome run(Communicator& communicator, const std::string& strategy, const Disag
     communicator.alltoallv(sent.data(), send_counts, at, type, received.data(), receive_counts, at, type, {strategy});
   } catch (const InputError& error) {
     outcome.error = error.what();
+    outcome.error_class = error_class_of(error);
   }
   for (Rank from = 0; from < size_of(); ++from) {
     bool right = true;
@@ -164,36 +167,48 @@ TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
   MPI_Type_free(&type);
 }
 
-// Where more comes than a count says, MPI fails on the receiver. It passes on what it can, and refuses further calls;
-// whoever misses something throws.
+// Where more comes than a count says, MPI fails on the receiver: it throws an error of MPI's class and passes on what
+// it can; whoever misses something throws. The next call is right. The handler of MPI_COMM_WORLD, which MPICH tells
+// errors of MPI_Waitall whatever communicator the messages have, would end this program.
 TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
   if (size_of() == 1) return;
-  // MPICH tells errors of MPI_Waitall to these, whatever communicator the messages have.
-  const MPI_Comm told[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  for (const auto& strategy : forwarding_strategies()) {
+  auto strategies = forwarding_strategies();
+  strategies.insert(strategies.end(), {"standard", "standard,window=1"});
+#ifdef MPICH_VERSION
+  strategies.push_back("mpi");  // after such an error in Open MPI 4.1 the other ranks wait for ever
+#endif
+  for (const auto& strategy : strategies) {
     if (!applies(strategy)) continue;
-    Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+    SCOPED_TRACE(strategy);
     const Disagreement pair{0, size_of() - 1, 2 * usual, usual};
-    const auto outcome = run(communicator, strategy, pair, MPI_INT);
-    if (rank_of() == pair.destination) {
-      EXPECT_NE(outcome.error.find("new Communicator"), std::string::npos) << strategy << ": " << outcome.error;
-      EXPECT_THROW(communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT), InputError);
-    }
+    const auto outcome = run(communicator_, strategy, pair, MPI_INT);
+    EXPECT_TRUE(rank_of() != pair.destination || outcome.error_class == MPI_ERR_TRUNCATE) << outcome.error;
     for (Rank from = 0; from < size_of(); ++from)
-      EXPECT_TRUE(!outcome.error.empty() || outcome.right_from[static_cast<std::size_t>(from)])
-          << strategy << " " << from;
+      EXPECT_TRUE(!outcome.error.empty() || outcome.right_from[static_cast<std::size_t>(from)]) << from;
     MPI_Barrier(MPI_COMM_WORLD);
+    const auto next = run(communicator_, strategy, {0, 0, usual, usual}, MPI_INT);
+    EXPECT_EQ(next.error, "");
+    for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(next.right_from[static_cast<std::size_t>(from)]) << from;
   }
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
+// The others do not wait for a rank whose own block is wrong.
+TEST_F(Mismatch, OfWhatARankSendsToItselfIsItsOwn) {
+  for (const std::string strategy : {"standard", "two-step"})
+    for (const int sent : {usual - 1, 2 * usual}) {
+      const auto outcome = run(communicator_, strategy, {0, 0, sent, usual}, MPI_INT);
+      const bool is_told = outcome.error.find("to itself and receives 160 bytes") != std::string::npos;
+      EXPECT_TRUE(rank_of() == 0 ? is_told : outcome.error.empty()) << outcome.error;
+      EXPECT_EQ(outcome.error_class, rank_of() == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+      for (Rank from = 0; from < size_of(); ++from)
+        EXPECT_TRUE((from == 0 && rank_of() == 0) || outcome.right_from[static_cast<std::size_t>(from)]) << from;
+    }
 }
 
 // Sizes that all ranks know are not told. One rank has another: what has not the length that its receiver knows is lost
 // as a whole, whoever misses something throws, and nobody waits.
 TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
   if (size_of() == 1) return;
-  const MPI_Comm told[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   for (const auto& strategy : forwarding_strategies())
     for (const int others : {0, usual - 1, 2 * usual}) {
       if (!applies(strategy) || (size_of() < 3 && others == 0)) continue;  // two ranks send straight
@@ -213,7 +228,6 @@ TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
       EXPECT_TRUE(has_thrown) << "everybody misses something";
       MPI_Barrier(MPI_COMM_WORLD);
     }
-  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
 // What strayed in one call does not meet the next: the receiver did not expect it at all.
