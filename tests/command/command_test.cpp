@@ -1116,6 +1116,20 @@ TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {
   }
 }
 
+TEST(Predict, TellsOfLimitsThatDecide) {
+  const std::string arguments = "predict --profile lassen --generate alltoall:ranks=64,bytes=64 --ppn 16 ";
+  const auto of_profile = commpass(arguments).out;
+  EXPECT_EQ(of_profile.find("COMMPASS_LIMITS"), std::string::npos);
+  EXPECT_EQ(of_profile.find("exceed"), std::string::npos) << of_profile;
+  const auto limited = test::run("COMMPASS_LIMITS=partners=40 " COMMPASS_TEST_COMMAND " " + arguments).out;
+  EXPECT_NE(limited.find("partners=40 (COMMPASS_LIMITS)"), std::string::npos) << limited;
+  EXPECT_NE(limited.find("strategies that exceed a limit come last ("), std::string::npos) << limited;
+  const auto exceeded = commpass(arguments + "--strategy standard --set limits.partners=40").out;
+  EXPECT_NE(exceeded.find("Note: standard exceeds limits.partners (63 ranks, at most 40), which nothing"),
+            std::string::npos)
+      << exceeded;
+}
+
 TEST(ProfileList, IsTheSameInThreeForms) {
   const auto json = Json::parse(commpass("profile list --json").out)["profiles"];
   const auto csv = parse_csv(commpass("profile list --csv").out);
