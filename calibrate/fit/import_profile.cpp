@@ -14,6 +14,8 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
+#include "model/machine/stand_ins.hpp"
 
 namespace commpass {
 
@@ -60,6 +62,13 @@ double rounded(double value) {
   constexpr double least = 1e-17;
   if (!std::isfinite(value)) return value;
   return std::abs(value) < least ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
+}
+
+/// All parameters of a machine that are no integers.
+void round_parameters(Machine& machine) {
+  for (const auto& parameter : named_parameters(machine))
+    if (const auto value = parameter.get(); !is_absent(value) && !parameter.parameter->is_integer())
+      parameter.set(rounded(to_double(value)));
 }
 
 /// The slope of T over the number of messages of one size, where it is a time.
@@ -329,6 +338,36 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   profile.machine = import.machine();
   profile.provenance_json = provenance.dump();
   return parse_profile(to_json(profile), "import");  // rules that hold between parameters
+}
+
+ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exchanges) {
+  const auto files = join(exchanges.files, ", ");
+  std::set<std::string> machines;
+  for (const auto& time : exchanges.times) machines.insert(time.of.machine);
+  if (machines.size() > 1)
+    throw InputError(files, fmt::format("the exchanges are of several machines: {}", join(machines, ", ")),
+                     "give the rows of one machine");
+  auto& machine = profile.machine;
+  const auto is_known = [&](Level level) { return machine.host.has(level); };
+  int levels_within = 0;
+  for (Level level = 0; level <= machine.node_level(); ++level) levels_within += is_known(level);
+  auto fit = fit_exchanges(machine, exchanges.times, exchanges.sockets.value_or(levels_within > 1 ? 2 : 1), files);
+  const auto digits = [](double value) { return parse_number<double>(fmt::format("{:.3g}", value)).value_or(value); };
+  auto provenance = Json::parse(profile.provenance_json);
+  auto& told = provenance["exchanges"];
+  told = {{"imported", exchanges.files}, {"nodes", fit.nodes}, {"cases", fit.cases}, {"times", fit.times}};
+  told[fit.is_held_out ? "median_factor_held_out" : "median_factor_of_the_fit"] = {{"before", digits(fit.before)},
+                                                                                   {"after", digits(std::min(fit.before, fit.after))}};
+  if (fit.is_better()) {
+    told["corrected"] = fit.corrected;
+    if (const auto stand_ins = with_stand_ins(machine).stand_ins; !stand_ins.empty()) told["started_from"] = stand_ins;
+    machine = fit.machine;
+    machine.stand_ins.clear();
+    round_parameters(machine);
+  }
+  profile.provenance_json = provenance.dump();
+  profile = parse_profile(to_json(profile), "import");
+  return fit;
 }
 
 }  // namespace commpass

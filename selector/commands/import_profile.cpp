@@ -7,6 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
@@ -19,9 +20,10 @@ namespace commpass {
 namespace {
 
 struct ImportArguments {
-  std::vector<std::string> files;
+  std::vector<std::string> files, exchanges;
   std::string output;
   ImportedOrigin origin;
+  int sockets = 0;  ///< 0: not told
 };
 
 /// "network=FILE", "networkx28=FILE" or FILE. A file whose name has '=' is given with a directory.
@@ -53,6 +55,30 @@ bool knows_node(const Machine& machine) {
   return false;
 }
 
+std::string name_of_file(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Nothing where no exchanges were given.
+std::optional<ExchangeFit> import_exchanges(Profile& profile, const ImportArguments& arguments) {
+  if (arguments.exchanges.empty()) return std::nullopt;
+  ImportedExchanges exchanges;
+  if (arguments.sockets > 0) exchanges.sockets = arguments.sockets;
+  for (const auto& path : arguments.exchanges) {
+    const auto of_file = read_measured_times(path);
+    exchanges.times.insert(exchanges.times.end(), of_file.begin(), of_file.end());
+    exchanges.files.push_back(name_of_file(path));
+  }
+  return correct_by_exchanges(profile, exchanges);
+}
+
+std::string describe(const ExchangeFit& fit) {
+  const auto error = fmt::format("median factor {:.2f} before, {:.2f} after", fit.before, fit.after);
+  if (!fit.is_better())
+    return fmt::format("Warning: the exchanges correct nothing: held-out ones are predicted no better ({}).\n", error);
+  return fmt::format(
+      "Corrected by {} exchanges in {} cases; {}: {}\n", fit.times, fit.cases,
+      fit.is_held_out ? "predictions of held-out ones are off by" : "none was held out; predictions are off by", error);
+}
+
 void import(const ImportArguments& arguments) {
   check_writable(arguments.output);
   auto origin = arguments.origin;
@@ -61,14 +87,16 @@ void import(const ImportArguments& arguments) {
     const auto [place, path] = parse_named_file(text);
     const auto of_file = parse_benchmark(read_file(path), path, place);
     times.insert(times.end(), of_file.begin(), of_file.end());
-    origin.files.push_back(text.substr(0, text.size() - path.size()) + path.substr(path.rfind('/') + 1));
+    origin.files.push_back(text.substr(0, text.size() - path.size()) + name_of_file(path));
   }
   auto profile = import_profile(times, origin);
+  const auto fit = import_exchanges(profile, arguments);
   auto provenance = Json::parse(profile.provenance_json);
   if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;
   profile.provenance_json = provenance.dump();
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
+  if (fit) fmt::print("{}", wrap_lines(describe(*fit)));
   if (!knows_node(profile.machine))
     fmt::print("{}", wrap_lines("Warning: there are no ping-pongs within a node, where messages are priced like those "
                                 "between nodes; give node=FILE, too.\n"));
@@ -88,6 +116,13 @@ Command import_command() {
                 "IMB PingPong or "
                 "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
                 {.required = true}},
+               {"--exchanges", &arguments->exchanges,
+                "tables of exchanges that were measured on few nodes, which correct what microbenchmarks do not "
+                "identify"},
+               {"--sockets",
+                &arguments->sockets,
+                "of a node, among which the ranks of these exchanges are spread",
+                {.checks = {positive()}, .needs = {"--exchanges"}}},
                {"--name", &origin.name, "of the machine", {.required = true}},
                {"-o,--output", &arguments->output, "profile to write", {.required = true}},
                {"--source", &origin.source, "where the times are published, or who measured them"},

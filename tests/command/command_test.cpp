@@ -1137,12 +1137,13 @@ TEST(ProfileList, IsTheSameInThreeForms) {
   ASSERT_GT(json.size(), 3U);
   ASSERT_EQ(csv.size(), json.size() + 1);
   EXPECT_EQ(csv[0], (std::vector<std::string>{"name", "verdict", "path", "site", "processor", "network",
-                                              "ranks_per_node", "missing"}));
+                                              "ranks_per_node", "missing", "median_factor"}));
   for (std::size_t i = 0; i < json.size(); ++i) {
     const auto* const ranks = json[i].find("ranks_per_node");
-    EXPECT_EQ(Json(csv[i + 1]),
-              Json::array({json[i]["name"], json[i]["verdict"], json[i]["path"], json[i]["site"], json[i]["processor"],
-                           json[i]["network"], ranks ? ranks->dump() : "", json[i]["missing"]}));
+    const auto* const factor = json[i].find("median_factor");
+    EXPECT_EQ(Json(csv[i + 1]), Json::array({json[i]["name"], json[i]["verdict"], json[i]["path"], json[i]["site"],
+                                             json[i]["processor"], json[i]["network"], ranks ? ranks->dump() : "",
+                                             json[i]["missing"], factor ? factor->dump() : ""}));
     EXPECT_NE(text.find(json[i]["path"].get<std::string>() + "\n"), std::string::npos);
   }
 }
@@ -1182,6 +1183,32 @@ TEST(ProfileImport, OfFilesThatAreNoTimesIsOneSentenceAndLeavesNothing) {
   const auto one = commpass("profile import network=" + latency + end);
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_NE(one.out.find("Warning: there are no ping-pongs within a node"), std::string::npos) << one.out;
+}
+
+TEST(ProfileImport, IsCorrectedByExchangesAndTellsHowFarOffItWas) {
+  const test::TemporaryDirectory directory;
+  const std::string times = std::string(COMMPASS_TEST_PROFILES) + "/times/tioga.csv.gz",
+                    out = directory.path("tioga.json");
+  std::string rows = "layout,pattern,bytes_per_pair,algorithm,seconds\n";
+  for (const auto* const row :
+       {"2x2x8,alltoall,64,two-step,2e-4", "2x2x8,alltoall,1024,two-step,9e-4", "2x2x8,alltoall,64,standard,3e-4",
+        "2x2x8,alltoall,1024,standard,7e-4", "4x2x8,alltoall,64,two-step,4e-4", "4x2x8,alltoall,1024,two-step,2e-3"})
+    rows += std::string(row) + "\n";
+  const auto result = commpass("profile import " + times + " --name tioga --ppn 64 --exchanges " +
+                               directory.write("few.csv", rows) + " -o " + out);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("Corrected by 6 exchanges in 4 cases"), std::string::npos) << result.out;
+  const auto told = Json::parse(test::contents_of(out)).at("provenance").at("exchanges");
+  EXPECT_EQ(told.at("imported"), Json::array({"few.csv"}));
+  EXPECT_EQ(told.at("nodes"), Json::array({2, 4}));
+  const auto& factor = told.at("median_factor_held_out");
+  EXPECT_LT(factor.at("after").get<double>(), factor.at("before").get<double>());
+  EXPECT_FALSE(told.at("corrected").empty());
+  const auto listed =
+      test::run("COMMPASS_PROFILE_PATH=" + directory.path("") + " " COMMPASS_TEST_COMMAND " profile list");
+  EXPECT_NE(listed.out.find("held-out exchanges are off by a median factor of"), std::string::npos) << listed.out;
+  EXPECT_EQ(commpass("predict --profile " + out + " --generate alltoall:ranks=64,bytes=64 --layout 8x2x4").exit_code,
+            0);
 }
 
 TEST(Csv, HasTheNumbersOfTheJson) {
