@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
@@ -35,20 +37,28 @@ struct NamedFile {
 NamedFile parse_named_file(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || text.find('/') < equals) return {std::nullopt, text};
+  constexpr const char* remedy = "use LEVEL=FILE, for example network=latency.txt, or networkx28=FILE for 28 pairs";
   BenchmarkPlace place{text.substr(0, equals)};
   // "networkx28": the number behind the last x.
-  if (const auto x = place.level.rfind('x'); x != std::string::npos)
-    if (const auto pairs = parse_number<int>(place.level.substr(x + 1)); pairs && *pairs > 0) {
-      place.pairs = pairs;
-      place.level.resize(x);
-    }
-  if (!is_level_name(place.level))
-    throw InputError(text, fmt::format("'{}' is no level", place.level),
-                     "use LEVEL=FILE, for example network=latency.txt");
+  if (const auto x = place.level.rfind('x'); x != std::string::npos && is_imported_level(place.level.substr(0, x))) {
+    place.pairs = parse_number<int>(place.level.substr(x + 1));
+    if (!place.pairs || *place.pairs < 1)
+      throw InputError(text, fmt::format("'{}' is no number of pairs", place.level.substr(x + 1)), remedy);
+    place.level.resize(x);
+  }
+  if (!is_imported_level(place.level))
+    throw InputError(text, fmt::format("'{}' is no level", place.level), imported_levels_remedy());
+  if (equals + 1 == text.size()) throw InputError(text, "it names no file", remedy);
   return {place, text.substr(equals + 1)};
 }
 
-/// Messages within a node are cheaper than those between nodes, whose price they have where none were timed.
+void check_differs(const std::string& input, const std::string& output) {
+  std::error_code none;
+  if (std::filesystem::equivalent(input, output, none))
+    throw InputError(output, "it is read, too", "write the profile to another file");
+}
+
+/// Messages within a node are cheaper than those between nodes, whose price they would have.
 bool knows_node(const Machine& machine) {
   for (Level level = 0; level <= machine.node_level(); ++level)
     if (machine.host.has(level)) return true;
@@ -63,6 +73,7 @@ std::optional<ExchangeFit> import_exchanges(Profile& profile, const ImportArgume
   ImportedExchanges exchanges;
   if (arguments.sockets > 0) exchanges.sockets = arguments.sockets;
   for (const auto& path : arguments.exchanges) {
+    check_differs(path, arguments.output);
     const auto of_file = read_measured_times(path);
     exchanges.times.insert(exchanges.times.end(), of_file.begin(), of_file.end());
     exchanges.files.push_back(name_of_file(path));
@@ -85,11 +96,15 @@ void import(const ImportArguments& arguments) {
   std::vector<BenchmarkTime> times;
   for (const auto& text : arguments.files) {
     const auto [place, path] = parse_named_file(text);
+    check_differs(path, arguments.output);
     const auto of_file = parse_benchmark(read_file(path), path, place);
     times.insert(times.end(), of_file.begin(), of_file.end());
     origin.files.push_back(text.substr(0, text.size() - path.size()) + name_of_file(path));
   }
   auto profile = import_profile(times, origin);
+  if (!knows_node(profile.machine) && origin.ranks_per_node != 1)
+    throw InputError(join(origin.files, ", "), "there are no ping-pongs within a node",
+                     "give node=FILE, too, or --ppn 1 if a node has one rank");
   const auto fit = import_exchanges(profile, arguments);
   auto provenance = Json::parse(profile.provenance_json);
   if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;
@@ -97,9 +112,6 @@ void import(const ImportArguments& arguments) {
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
   if (fit) fmt::print("{}", wrap_lines(describe(*fit)));
-  if (!knows_node(profile.machine))
-    fmt::print("{}", wrap_lines("Warning: there are no ping-pongs within a node, where messages are priced like those "
-                                "between nodes; give node=FILE, too.\n"));
   for (const auto& sentence : implausible(profile.machine))
     fmt::print("{}", wrap_lines("Warning: " + sentence + ".\n"));
 }
