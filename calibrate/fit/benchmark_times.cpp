@@ -318,7 +318,9 @@ std::vector<BenchmarkTime> parse_benchmark(const std::string& text, const std::s
     if (is_imb) return parse_imb(lines, *place);
     if (const auto heading = lines.find("# Size"))
       throw lines.error(*heading, "there is no title '# OSU …' above it", as_written);
-    if (text.find(',') == std::string::npos)
+    if (place && lines.find("active_pairs"))
+      throw lines.error("a table tells the levels of its rows", fmt::format("name it without {}=", place->level));
+    if (place || text.find(',') == std::string::npos)
       throw lines.error("it is no output of a benchmark that is known", fmt::format("use {}", known));
     return parse_table(lines);
   };

@@ -13,6 +13,7 @@
 #include "calibrate/fit/counterparts.hpp"
 #include "calibrate/fit/measured_prices.hpp"
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "model/median.hpp"
 
@@ -26,8 +27,8 @@ using Values = std::vector<double>;
 constexpr double model_deviation = 0.3, outlier_deviation = 0.4;
 
 constexpr std::size_t times_max = 80, folds_max = 2;
-constexpr double least_correction = 0.05;   ///< a smaller one is left out
-constexpr double other_unit_factor = 1000;  ///< no profile is off by as much
+constexpr double least_correction = 0.05;  ///< a smaller one is left out
+constexpr double other_unit_factor = 100;  ///< no profile is off by as much
 
 std::vector<MeasuredTime> evenly_spread(const std::vector<MeasuredTime>& times) {
   if (times.size() <= times_max) return times;
@@ -168,13 +169,25 @@ class Fit {
   int sockets_;
 };
 
+std::vector<std::optional<Seconds>> seconds_or_refuse(std::span<const MeasuredTime> times, const Machine& machine,
+                                                      int sockets, const std::string& origin) {
+  try {
+    return predicted_seconds(times, machine, sockets);
+  } catch (const InputError& error) {  // of a pattern, which does not know its file
+    throw Error(fmt::format("{}: {}", origin, error.what()));
+  }
+}
+
 }  // namespace
 
 ExchangeFit fit_exchanges(const Machine& given, std::span<const MeasuredTime> all, int sockets,
                           const std::string& origin) {
   const auto machine = with_stand_ins(given);
   const auto stalled = stalled_times(all);
-  const auto is_priced = predicted_seconds(all, machine, sockets);
+  const auto is_priced = seconds_or_refuse(all, machine, sockets, origin);
+  std::set<std::string> left_out;
+  for (const auto& time : all)
+    if (counterpart(time.algorithm, time.of).empty()) left_out.insert(time.algorithm.name);
   std::vector<MeasuredTime> priced;
   int ranks_of_node = 1;
   bool has_device = false;
@@ -186,11 +199,14 @@ ExchangeFit fit_exchanges(const Machine& given, std::span<const MeasuredTime> al
   }
   if (priced.empty())
     throw InputError(
-        origin, "no time of it has a price",
+        origin,
+        "no time of it has a price" +
+            (left_out.empty() ? std::string() : fmt::format(": no strategy does {}", join(left_out, ", "))),
         "give times of algorithms of docs/validation.md, or of strategies, in memory that the benchmarks sent from");
   const auto times = evenly_spread(priced);
 
   ExchangeFit result{given};
+  result.left_out.assign(left_out.begin(), left_out.end());
   std::map<MeasuredCase, std::size_t> number_of_case;
   for (const auto& time : times) number_of_case.try_emplace(time.of, number_of_case.size());
   result.cases = static_cast<int>(number_of_case.size());

@@ -14,6 +14,7 @@ struct ExchangeFit {
   Machine machine;                       ///< as given where held-out exchanges are predicted no better
   std::vector<std::string> corrected{};  ///< what, and by how much
   int cases = 0, times = 0;              ///< that were fitted to
+  std::vector<std::string> left_out{};   ///< algorithms that no strategy does, each once
   std::vector<int> nodes{};              ///< of these cases, each number once
   double before = 1, after = 1;          ///< median factor by which predictions of held-out times are off
   bool is_held_out = false;              ///< else there is one case, whose own times these are
@@ -29,7 +30,7 @@ struct ExchangeFit {
 /// fitted to. Times that stall (stalled_times) do not count. Of more than 80 times that many count, evenly spread.
 /// @param sockets  of a node
 /// @param origin   of the times, for messages
-/// @throws InputError if no time has a price, or times are in another unit
+/// @throws Error that names the origin, if no time has a price, or times are in another unit
 ExchangeFit fit_exchanges(const Machine& machine, std::span<const MeasuredTime> times, int sockets,
                           const std::string& origin);
 

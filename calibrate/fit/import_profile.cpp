@@ -100,7 +100,7 @@ class Import {
       for (Level level = 0; level < machine_.levels.size(); ++level) fit_sharing(channels, memory, level);
     }
     if (!machine_.host.has(machine_.outermost()))
-      throw InputError("import",
+      throw InputError(origin.files.empty() ? "import" : join(origin.files, ", "),
                        fmt::format("there are no ping-pongs of host memory of {} sizes between nodes", least_sizes),
                        fmt::format("give {}=FILE of a latency benchmark", machine_.name_of(machine_.outermost())));
     check_levels();
@@ -397,6 +397,7 @@ ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exch
   told = {{"imported", exchanges.files}, {"nodes", fit.nodes}, {"cases", fit.cases}, {"times", fit.times}};
   told[fit.is_held_out ? "median_factor_held_out" : "median_factor_of_the_fit"] = {
       {"before", digits(fit.before)}, {"after", digits(std::min(fit.before, fit.after))}};
+  if (!fit.left_out.empty()) told["left_out"] = fit.left_out;
   if (fit.is_better()) {
     told["corrected"] = fit.corrected;
     if (const auto stand_ins = with_stand_ins(machine).stand_ins; !stand_ins.empty()) told["started_from"] = stand_ins;

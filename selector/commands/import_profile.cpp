@@ -112,6 +112,9 @@ void import(const ImportArguments& arguments) {
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
   if (fit) fmt::print("{}", wrap_lines(describe(*fit)));
+  if (fit && !fit->left_out.empty())
+    fmt::print("{}",
+               wrap_lines(fmt::format("Exchanges left out, which no strategy does: {}\n", join(fit->left_out, ", "))));
   for (const auto& sentence : implausible(profile.machine))
     fmt::print("{}", wrap_lines("Warning: " + sentence + ".\n"));
 }

@@ -105,6 +105,13 @@ TEST(BenchmarkTimes, OfAnotherProgramAreRefused) {
             std::string::npos);
 }
 
+TEST(BenchmarkTimes, OfATableTellTheirLevelsThemselves) {
+  EXPECT_EQ(refusal("test,memory,locality,active_pairs,messages,bytes,seconds\nping-pong,host,node,1,1,8,5e-7\n"),
+            "times.txt: a table tells the levels of its rows; name it without network=.");
+  EXPECT_EQ(refusal("[ 5] local 10.0.0.1 connected to 10.0.0.2, port 5201\n").find("times.txt: it is no output of a"),
+            0U);
+}
+
 TEST(BenchmarkTimes, OfTwoBenchmarksInOneFileAreRefused) {
   EXPECT_EQ(refusal(osu_latency + osu_bw),
             "times.txt, line 7: here the output of a second benchmark begins; give each a file of its own.");

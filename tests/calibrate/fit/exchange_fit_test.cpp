@@ -73,7 +73,7 @@ double worst_factor(const std::vector<MeasuredTime>& times, const Machine& machi
 std::string refusal(const std::vector<MeasuredTime>& times) {
   try {
     fit_exchanges(machine_of_microbenchmarks(), times, 2, "few.csv");
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "accepted";
@@ -131,7 +131,20 @@ TEST(ExchangeFit, RefusesOtherUnitsAndTimesWithoutAPrice) {
             "few.csv: its exchanges take 1000000 times as long as predicted; give seconds of one exchange, and "
             "bytes_per_pair in bytes.");
   for (auto& time : times) time.algorithm.name = "unheard-of";
-  EXPECT_EQ(refusal(times).find("few.csv: no time of it has a price; "), 0U);
+  EXPECT_EQ(refusal(times).find("few.csv: no time of it has a price: no strategy does unheard-of; "), 0U);
+  for (auto& time : times) time.of.pattern = "unheard-of";
+  EXPECT_EQ(refusal(times).find("few.csv: no time of it has a price"), 0U);
+  for (auto& time : times) time.algorithm.name = "standard";
+  EXPECT_EQ(refusal(times).find("few.csv: pattern unheard-of: it has no rule by which it is priced"), 0U);
+}
+
+TEST(ExchangeFit, NamesAlgorithmsThatNoStrategyDoes) {
+  auto times = measured(machine_of_exchanges(), {2, 4});
+  times.push_back(times.back());
+  times.back().algorithm.name = "pmpi";
+  const auto fit = fit_exchanges(machine_of_microbenchmarks(), times, 2, "few.csv");
+  EXPECT_EQ(fit.left_out, std::vector<std::string>{"pmpi"});
+  EXPECT_EQ(fit.times, 18);
 }
 
 }  // namespace
