@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <new>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 
 #include "model/base/error.hpp"
@@ -98,6 +100,19 @@ void add(CLI::App& app, const Switch& each) {
   if (each.rules.last_counts) option->take_last();
 }
 
+/// CLI11 lists the switches that one excludes by their addresses, which differ from one run to the next.
+struct HelpFormatter : CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    constexpr std::string_view label = " Excludes:";
+    const auto text = CLI::Formatter::make_option_opts(option);
+    const auto at = text.rfind(label);
+    if (at == std::string::npos || option->get_excludes().empty()) return text;
+    auto names = split(std::string_view(text).substr(at + label.size()), ' ');
+    std::ranges::sort(names);
+    return text.substr(0, at + label.size()) + join(names, " ");
+  }
+};
+
 /// Makes CLI11's application of a command.
 void build(CLI::App& app, const Command& command) {
   for (const auto& each : command.switches) add(app, each);
@@ -140,6 +155,7 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
   constexpr int bad_input = 1;
   std::optional<std::string> message;
   CLI::App app{command.about, command.name};
+  app.formatter(std::make_shared<HelpFormatter>());
   try {
     build(app, command);
     for (const auto find : {find_empty, find_unknown_command})
