@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "bench/counterparts.hpp"
-#include "bench/measured_prices.hpp"
 #include "bench/summary.hpp"
+#include "calibrate/fit/counterparts.hpp"
+#include "calibrate/fit/measured_prices.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
@@ -34,13 +34,11 @@ double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
 class Judge {
  public:
   Judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines)
-      : machines_(machines) {
+      : machines_(machines), stalled_(stalled_times(times)) {
     for (const auto& time : times) {
       measured_[time.of].push_back(time.algorithm);
       times_.emplace(Key{time.of, time.algorithm}, time);
     }
-    for (const auto& time : times)
-      if (is_stalled(time)) stalled_.insert({time.of, time.algorithm});
   }
 
   Judgement run(const std::string& origin) {
@@ -57,54 +55,29 @@ class Judge {
   }
 
  private:
-  /// The case's algorithm of the same name, but with pairwise messages.
-  const MeasuredTime* pairwise_sibling(const MeasuredTime& time) const {
-    const auto sibling = pairwise_form(time.algorithm);
-    if (sibling == time.algorithm) return nullptr;
-    const auto found = times_.find({time.of, sibling});
-    return found == times_.end() ? nullptr : &found->second;
-  }
-
-  /// Non-blocking messages whose median run takes this many times as long as the fastest run of either form.
-  bool is_stalled(const MeasuredTime& time) const {
-    constexpr double stalled_median_ratio = 2.5;
-    const auto* const sibling = pairwise_sibling(time);
-    return sibling && time.runs > 1 &&
-           time.median_s > stalled_median_ratio * std::min(time.fastest_s, sibling->fastest_s);
-  }
-
   const MeasuredTime& time_of(const MeasuredCase& of, const MeasuredAlgorithm& algorithm) const {
     return times_.at({of, algorithm});
   }
 
   /// Cases in one layout with data in one kind of memory are priced together.
   void price() {
-    std::map<std::tuple<std::string, int, int, std::string, bool>, PriceQuestion> questions;
-    for (const auto& [of, algorithms] : measured_)
-      for (const auto& algorithm : algorithms) {
-        const auto strategy = counterpart(algorithm, of);
-        if (strategy.empty() || !machines_.contains(of.machine)) {
-          ++result_.not_priced[strategy.empty() ? algorithm.name + ": no strategy does the same"
-                                                : "no profile of " + of.machine];
-          continue;
-        }
-        const bool is_on_devices = strategy.find('@') != std::string::npos;
-        const auto kind = of.pattern.substr(0, of.pattern.find(':'));
-        auto& question = questions[{of.machine, of.nodes, of.ppn, kind, is_on_devices}];
-        if (question.cases.empty() || question.cases.back() != of) question.cases.push_back(of);
-        question.strategies.insert(strategy);
-        question.is_on_devices = is_on_devices;
-      }
-    std::vector<const PriceQuestion*> asked;
-    for (const auto& [key, question] : questions) asked.push_back(&question);
+    std::vector<MeasuredTime> known;
+    for (const auto& [key, time] : times_) {
+      const bool has_profile = machines_.contains(time.of.machine);
+      if (has_profile) known.push_back(time);
+      if (counterpart(time.algorithm, time.of).empty())
+        ++result_.not_priced[time.algorithm.name + ": no strategy does the same"];
+      else if (!has_profile) ++result_.not_priced["no profile of " + time.of.machine];
+    }
+    const auto asked = questions_of(known, true);
     std::vector<PriceAnswer> answers(asked.size());
     in_parallel(
         asked.size(),
         [&](std::size_t i) {
-          const auto& [machine, sockets] = machines_.at(asked[i]->cases.front().machine);
-          answers[i] = price_measured(*asked[i], machine, sockets);
+          const auto& [machine, sockets] = machines_.at(asked[i].cases.front().machine);
+          answers[i] = price_measured(asked[i], machine, sockets);
         },
-        [&](std::size_t i) { take(*asked[i], answers[i]); });
+        [&](std::size_t i) { take(asked[i], answers[i]); });
   }
 
   void take(const PriceQuestion& question, const PriceAnswer& answer) {
@@ -112,7 +85,7 @@ class Judge {
     for (const auto& [of, prices] : answer.cases) {
       for (const auto& algorithm : measured_.at(of)) {
         const auto text = counterpart(algorithm, of);
-        if ((text.find('@') != std::string::npos) != question.is_on_devices) continue;
+        if (is_on_path(text) != question.is_on_devices) continue;
         if (const auto found = prices.seconds.find(text); found != prices.seconds.end())
           prices_[{of, algorithm}] = found->second;
       }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 #include "model/base/json.hpp"
 #include "model/machine/machine.hpp"
 

@@ -1,5 +1,5 @@
 // bench world: how good are predictions and choices on real clusters? Judges them by published measurements.
-#include "bench/world_sets.hpp"
+#include "bench/few_nodes.hpp"
 
 #include <fmt/core.h>
 
@@ -7,6 +7,7 @@
 #include <array>
 
 #include "bench/options.hpp"
+#include "bench/world_sets.hpp"
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/text.hpp"
@@ -78,6 +79,34 @@ void print(const JudgedSet& judged, const WorldOptions& options) {
   fmt::print("\n");
 }
 
+void print(const FewNodes& judged) {
+  const auto& fit = judged.fit;
+  fmt::print("{}, profile {}, exchanges of few nodes imported: {} times of {} cases\n", judged.set, judged.profile,
+             fit.times, fit.cases);
+  fmt::print("  held out of these: median factor {:.2f} before, {:.2f} after\n", fit.before, fit.after);
+  for (const auto& sentence : fit.corrected) fmt::print("    {}\n", sentence);
+  for (const auto& [nodes, times, blind, corrected] : judged.errors)
+    fmt::print(
+        "  {:<8} nodes {:>5} times  median factor {:.2f}, 90 % within {:.2f}, bias {:.2f}; imported {:.2f}, "
+        "{:.2f}, {:.2f}\n",
+        nodes, times, blind.median, blind.p90, blind.bias, corrected.median, corrected.p90, corrected.bias);
+  fmt::print("\n");
+}
+
+Json to_json(const FactorError& error) {
+  return {{"median_factor", error.median}, {"p90_factor", error.p90}, {"bias", error.bias}};
+}
+
+Json to_json(const FewNodes& judged) {
+  Json json{{"profile", judged.profile},
+            {"times", judged.fit.times},
+            {"held_out", {{"median_factor_before", judged.fit.before}, {"median_factor_after", judged.fit.after}}},
+            {"corrected", judged.fit.corrected}};
+  for (const auto& [nodes, times, blind, corrected] : judged.errors)
+    json["nodes"][nodes] = Json{{"times", times}, {"blind", to_json(blind)}, {"imported", to_json(corrected)}};
+  return json;
+}
+
 /// "MACHINE=FILE".
 void read_profile_names(WorldOptions& options) {
   for (const auto& text : options.profiles) {
@@ -104,6 +133,14 @@ Json world(WorldOptions& options) {
     auto& own = json["sets"][judged.set.name] = to_json(judged.judgement, options.has_rows);
     own["profile"] = judged.profile;
   }
+  if (!options.tables.empty()) return json;
+  const auto few_nodes = judge_few_nodes(options.world);
+  for (const auto& judged : few_nodes) {
+    if (!options.json) print(judged);
+    json["few_nodes"][judged.set] = to_json(judged);
+  }
+  const auto figures = bounded_figures(few_nodes);
+  for (const auto& [figure, value] : figures.items()) json["summary"][figure] = value;
   return json;
 }
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "bench/counterparts.hpp"
+#include "calibrate/fit/counterparts.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -77,9 +77,9 @@ std::string mean_of(const std::pair<std::string, Regret>* rule) { return rule ? 
 }  // namespace
 
 const std::vector<DataSet>& data_sets() {
-  static const std::vector<DataSet> sets{{"dane-alltoall", "all-to-alls, 200 to 6400 ranks"},
+  static const std::vector<DataSet> sets{{"dane-alltoall", "all-to-alls, 200 to 6400 ranks", "", true},
                                          {"marenostrum-alltoall", "all-to-alls, 32 nodes with a rank each"},
-                                         {"lassen-alltoall", "all-to-alls, data on GPUs and in host memory"},
+                                         {"lassen-alltoall", "all-to-alls, data on GPUs and in host memory", "", true},
                                          {"lassen-spmv", "products with 12 matrices, data on GPUs"},
                                          {"lassen-bursts", "bursts from one rank"},
                                          {"lassen-mvapich-bursts", "bursts from one rank", "lassen-mvapich"},
@@ -89,17 +89,21 @@ const std::vector<DataSet>& data_sets() {
   return sets;
 }
 
+JudgedMachine judged_machine(const World& world, const std::string& machine, const std::string& profile) {
+  const auto known = known_machine(machine);
+  return {with_stand_ins(read_profile(profile_file(world, machine, profile.empty() ? known.profile : profile)).machine),
+          known.sockets};
+}
+
 JudgedSet judge_table(const World& world, const DataSet& set, const std::string& path) {
   const auto times = read_measured_times(path);
   std::map<std::string, JudgedMachine> machines;
   std::set<std::string> profiles;
   for (const auto& time : times) {
     if (machines.contains(time.of.machine)) continue;
-    const auto known = known_machine(time.of.machine);
-    const auto file = profile_file(world, time.of.machine, set.profile.empty() ? known.profile : set.profile);
-    auto machine = with_stand_ins(read_profile(file).machine);
-    profiles.insert(machine.name);
-    machines.emplace(time.of.machine, JudgedMachine{std::move(machine), known.sockets});
+    auto machine = judged_machine(world, time.of.machine, set.profile);
+    profiles.insert(machine.machine.name);
+    machines.emplace(time.of.machine, std::move(machine));
   }
   std::set<std::string> names;
   for (const auto& [name, machine] : machines) names.insert(name);

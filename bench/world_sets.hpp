@@ -16,7 +16,8 @@ namespace commpass::bench {
 struct DataSet {
   std::string name;  ///< of the file, without .csv
   std::string what;
-  std::string profile{};  ///< empty: the one of the machine
+  std::string profile{};       ///< empty: the one of the machine
+  bool has_few_nodes = false;  ///< 2 and 4 nodes, and more (few_nodes.hpp)
 };
 
 const std::vector<DataSet>& data_sets();
@@ -27,6 +28,11 @@ struct World {
   std::map<std::string, std::string> profile_files{};  ///< by machine
 };
 
+/// The profile of a machine of the tables, and the sockets of its nodes.
+/// @param profile  its name, which is looked for in the world's directory; empty: that of the machine. A machine
+/// without a profile has `generic`
+JudgedMachine judged_machine(const World& world, const std::string& machine, const std::string& profile);
+
 /// Figures of a data set, with the name of the profile.
 struct JudgedSet {
   DataSet set;
@@ -36,7 +42,6 @@ struct JudgedSet {
 };
 
 /// Judges by a table.
-/// @param set  its `profile` is looked for in the world's directory; a machine without a profile has `generic`
 JudgedSet judge_table(const World& world, const DataSet& set, const std::string& path);
 
 /// All data sets.

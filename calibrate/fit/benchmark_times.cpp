@@ -35,12 +35,13 @@ std::vector<std::string> words_of(std::string_view line) {
 /// The lines of a file, with their numbers.
 class Lines {
  public:
-  Lines(const std::string& text, const std::string& path) : path_(path) {
+  Lines(std::string_view text, const std::string& path)
+      : path_(path), is_last_open_(!text.empty() && text.back() != '\n' && text.back() != '\r') {
     std::size_t from = 0;
     while (from <= text.size()) {  // lines end as on any system
       const auto end = std::min(text.find_first_of("\r\n", from), text.size());
-      lines_.push_back(text.substr(from, end - from));
-      from = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+      lines_.emplace_back(text.substr(from, end - from));
+      from = end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
     }
   }
   const std::vector<std::string>& all() const { return lines_; }
@@ -50,13 +51,21 @@ class Lines {
       if (lines_[i].find(text) != std::string::npos) return i;
     return std::nullopt;
   }
+  std::string where(std::size_t line) const { return fmt::format("{}, line {}", path_, line + 1); }
   InputError error(std::size_t line, const std::string& what, const std::string& remedy) const {
-    return {fmt::format("{}, line {}", path_, line + 1), what, remedy};
+    return {where(line), what, remedy};
+  }
+  /// A last line of numbers has an end, or its last number may be cut.
+  void check_end() const {
+    if (is_last_open_ && !lines_.back().starts_with('#'))
+      throw error(lines_.size() - 1, "the line has no end, so its last number may be cut",
+                  "give the whole file, or end the line");
   }
   InputError error(const std::string& what, const std::string& remedy) const { return {path_, what, remedy}; }
 
  private:
   std::string path_;
+  bool is_last_open_;
   std::vector<std::string> lines_;
 };
 
@@ -71,6 +80,20 @@ Bytes bytes_in(const Lines& lines, std::size_t line, const std::string& word) {
   const auto number = parse_number<Bytes>(word);
   if (!number || *number < 0) throw lines.error(line, fmt::format("'{}' is no size in bytes", word), as_written);
   return *number;
+}
+
+/// No message takes less than 10 ns, none of few bytes 0.1 s, and none moves at 10 TB/s or below 1 MB/s.
+void check_plausible(const Lines& lines, std::size_t line, Test test, Bytes bytes, Seconds seconds,
+                     const char* remedy) {
+  constexpr Seconds least_s = 1e-8, most_s = 0.1;
+  constexpr double most_bytes_per_s = 1e13, least_bytes_per_s = 1e6;
+  const auto size = static_cast<double>(bytes);
+  const bool is_too_fast = (seconds < least_s && test != Test::streams) || size > most_bytes_per_s * seconds;
+  if (is_too_fast || seconds > most_s + size / least_bytes_per_s)
+    throw lines.error(line,
+                      fmt::format("{} would take {}, which is too {} for any machine", format_bytes(size),
+                                  format_seconds(seconds), is_too_fast ? "fast" : "slow"),
+                      remedy);
 }
 
 // ---- OSU ----
@@ -123,7 +146,12 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
     throw lines.error(*heading, fmt::format("its column is not in {}", test->unit), as_written);
   const auto pairs = place.pairs ? place.pairs : test->has_pairs ? osu_pairs(lines) : std::optional(1);
   if (!pairs || *pairs < 1) throw unknown_pairs(lines, place);
-  const bool is_device = lines.find("DEVICE (D)").has_value();
+  const auto device = lines.find("DEVICE (D)");
+  if (const auto managed = lines.find("MANAGED (M)"))
+    throw lines.error(*managed, "its buffers are in managed memory", "give a file of D D or H H");
+  if (device && lines.all()[*device].find("HOST (H)") != std::string::npos)
+    throw lines.error(*device, "one of its buffers is on a device, the other in host memory",
+                      "give a file of D D or H H");
   std::vector<BenchmarkTime> times;
   for (auto i = *heading + 1; i < lines.all().size(); ++i) {
     const auto words = words_of(lines.all()[i]);
@@ -135,12 +163,14 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
     if (value == 0) throw lines.error(i, "it took no time", as_written);
     const auto seconds =
         test->test == Test::streams ? test->ways * *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
+    check_plausible(lines, i, test->test, bytes, seconds, as_written);
     times.push_back({.test = test->test,
-                     .memory = is_device ? Memory::device : Memory::host,
+                     .memory = device ? Memory::device : Memory::host,
                      .level = place.level,
                      .pairs = *pairs,
                      .bytes = bytes,
-                     .seconds = seconds});
+                     .seconds = seconds,
+                     .where = lines.where(i)});
   }
   if (times.empty()) throw lines.error("it has no times: it is cut", whole);
   return times;
@@ -188,11 +218,14 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
       const auto value = number_in(lines, i, values[column]);
       if (bytes == 0) continue;
       if (value == 0) throw lines.error(i, "it took no time", as_written);
-      times.push_back({.test = is_multi ? Test::many_pairs : Test::ping_pong,
+      const auto test_of_pairs = is_multi ? Test::many_pairs : Test::ping_pong;
+      check_plausible(lines, i, test_of_pairs, bytes, value * micro, as_written);
+      times.push_back({.test = test_of_pairs,
                        .level = place.level,
                        .pairs = *pairs,
                        .bytes = bytes,
-                       .seconds = value * micro});
+                       .seconds = value * micro,
+                       .where = lines.where(i)});
     }
   }
   if (times.empty()) throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", whole);
@@ -261,8 +294,11 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
     const auto seconds = number_in(lines, i, cell("seconds"));
     if (bytes == 0) continue;
     if (seconds == 0) throw lines.error(i, "it took no time", "leave the line out");
+    check_plausible(lines, i, row->test, bytes, seconds, "give seconds of one way, and bytes");
+    if (const auto level = cell("locality"); !is_imported_level(level))
+      throw lines.error(i, fmt::format("there is no level '{}'", level), imported_levels_remedy());
     times.push_back({row->test, in->second, cell("locality"), columns.contains("variant") ? cell("variant") : "",
-                     count("active_pairs"), count("messages"), bytes, seconds});
+                     count("active_pairs"), count("messages"), bytes, seconds, lines.where(i)});
   }
   if (times.empty()) throw lines.error("the table has no rows that tell a parameter", whole);
   return times;
@@ -272,16 +308,34 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
 
 std::vector<BenchmarkTime> parse_benchmark(const std::string& text, const std::string& path,
                                            const std::optional<BenchmarkPlace>& place) {
-  const Lines lines(text, path);
-  const auto osu = lines.find("# OSU ");
-  const bool is_imb = lines.find("# Benchmarking").has_value();
-  if ((osu || is_imb) && !place)
-    throw lines.error("it does not say where its ranks were", "name it as LEVEL=FILE, for example network=" + path);
-  if (osu) return parse_osu(lines, *osu, *place);
-  if (is_imb) return parse_imb(lines, *place);
-  if (text.find(',') == std::string::npos)
-    throw lines.error("it is no output of a benchmark that is known", fmt::format("use {}", known));
-  return parse_table(lines);
+  const Lines lines(without_byte_order_mark(text, path), path);
+  const auto parse = [&] {
+    const auto osu = lines.find("# OSU ");
+    const bool is_imb = lines.find("# Benchmarking").has_value();
+    if ((osu || is_imb) && !place)
+      throw lines.error("it does not say where its ranks were", "name it as LEVEL=FILE, for example network=" + path);
+    if (osu) return parse_osu(lines, *osu, *place);
+    if (is_imb) return parse_imb(lines, *place);
+    if (const auto heading = lines.find("# Size"))
+      throw lines.error(*heading, "there is no title '# OSU …' above it", as_written);
+    if (place && lines.find("active_pairs"))
+      throw lines.error("a table tells the levels of its rows", fmt::format("name it without {}=", place->level));
+    if (place || text.find(',') == std::string::npos)
+      throw lines.error("it is no output of a benchmark that is known", fmt::format("use {}", known));
+    return parse_table(lines);
+  };
+  auto times = parse();
+  lines.check_end();
+  return times;
+}
+
+bool is_imported_level(std::string_view name) {
+  return std::ranges::find(imported_levels, name) != std::end(imported_levels);
+}
+
+std::string imported_levels_remedy() {
+  const std::span all(imported_levels);
+  return fmt::format("use {} or {}", join(all.first(all.size() - 1), ", "), all.back());
 }
 
 }  // namespace commpass

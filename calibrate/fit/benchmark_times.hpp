@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/types.hpp"
@@ -28,7 +29,14 @@ struct BenchmarkTime {
   int pairs = 1, messages = 1;
   Bytes bytes = 0;  ///< of one message or of what one process copies
   Seconds seconds = 0;
+  std::string where{};  ///< file and line, for messages
 };
+
+/// The levels that times may be of, innermost first.
+inline constexpr const char* imported_levels[] = {"cache", "numa", "socket", "node", "group", "network"};
+bool is_imported_level(std::string_view name);
+/// "use cache, numa, … or network"
+std::string imported_levels_remedy();
 
 /// Where the ranks of a benchmark sat, which OSU and IMB do not print: "network", or "network x 28" for 28 pairs.
 struct BenchmarkPlace {
@@ -40,7 +48,8 @@ struct BenchmarkPlace {
 /// osu_multi_lat; IMB-P2P or IMB-MPI1 PingPong and Multi-PingPong; or a table with the columns test, memory, locality,
 /// active_pairs, messages, bytes and seconds (docs/profiles.md, "Import").
 /// @param place  nothing: a table, whose rows tell it
-/// @throws InputError that names the file and the line, for what is none of these, is cut, or has other units
+/// @throws InputError that names the file and the line, for what is none of these, is cut, has other units, or times
+/// that no machine has
 std::vector<BenchmarkTime> parse_benchmark(const std::string& text, const std::string& path,
                                            const std::optional<BenchmarkPlace>& place);
 

@@ -14,6 +14,9 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
+#include "model/machine/stand_ins.hpp"
+#include "model/median.hpp"
 
 namespace commpass {
 
@@ -62,6 +65,13 @@ double rounded(double value) {
   return std::abs(value) < least ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
 }
 
+/// All parameters of a machine that are no integers.
+void round_parameters(Machine& machine) {
+  for (const auto& parameter : named_parameters(machine))
+    if (const auto value = parameter.get(); !is_absent(value) && !parameter.parameter->is_integer())
+      parameter.set(rounded(to_double(value)));
+}
+
 /// The slope of T over the number of messages of one size, where it is a time.
 std::optional<Seconds> step_of(const std::map<int, Seconds>& by_messages) {
   if (by_messages.size() < 2) return std::nullopt;
@@ -90,9 +100,10 @@ class Import {
       for (Level level = 0; level < machine_.levels.size(); ++level) fit_sharing(channels, memory, level);
     }
     if (!machine_.host.has(machine_.outermost()))
-      throw InputError("import",
+      throw InputError(origin.files.empty() ? "import" : join(origin.files, ", "),
                        fmt::format("there are no ping-pongs of host memory of {} sizes between nodes", least_sizes),
                        fmt::format("give {}=FILE of a latency benchmark", machine_.name_of(machine_.outermost())));
+    check_levels();
     fit_copies(Memory::to_host, machine_.device_to_host);
     fit_copies(Memory::to_device, machine_.host_to_device);
   }
@@ -105,7 +116,6 @@ class Import {
   }
 
  private:
-  static constexpr const char* level_names[] = {"cache", "numa", "socket", node_level_name, "group", "network"};
   static constexpr std::size_t least_sizes = 4;
   static constexpr double least_slowdown = 1.25;     ///< of a message, where pairs share a rate
   static constexpr Bytes least_shared_bytes = 4096;  ///< of smaller messages latencies, not rates, are seen
@@ -118,11 +128,10 @@ class Import {
     for (const auto& time : times_)
       if (time.memory == Memory::host || time.memory == Memory::device) named.insert(time.level);
     std::vector<MachineLevel> result;
-    for (const auto* name : level_names)
+    for (const auto* name : imported_levels)
       if (named.erase(name) > 0) result.push_back({.name = name});
     if (!named.empty())
-      throw InputError("import", fmt::format("there is no level '{}'", *named.begin()),
-                       "use cache, numa, socket, node, group or network");
+      throw InputError("import", fmt::format("there is no level '{}'", *named.begin()), imported_levels_remedy());
     return result;
   }
 
@@ -140,9 +149,48 @@ class Import {
     });
   }
 
+  /// Where the first ping-pong of a level was read.
+  std::string where_of(Memory memory, Level level) const {
+    const auto found = std::ranges::find_if(
+        times_, [&](const auto& time) { return is_of(time, Test::ping_pong, memory, level) && !time.where.empty(); });
+    return found == times_.end() ? "import" : found->where;
+  }
+
+  /// Bytes take time.
+  void check_grows(const std::vector<SizePoint>& points, Memory memory, Level level) const {
+    constexpr Bytes large = Bytes{64} << 10;
+    constexpr double least_growth = 1.2;
+    const auto &first = points.front(), &last = points.back();
+    if (last.bytes >= large && last.seconds < least_growth * first.seconds)
+      throw InputError(where_of(memory, level),
+                       fmt::format("messages of {} take {}, and those of {} no longer",
+                                   format_bytes(static_cast<double>(first.bytes)), format_seconds(first.seconds),
+                                   format_bytes(static_cast<double>(last.bytes))),
+                       "give one-way times of single messages by their size");
+  }
+
+  /// Small messages within a node do not take longer than those between nodes: their medians, at sizes of both.
+  void check_levels() const {
+    constexpr Bytes small = 1024;
+    constexpr double most_ratio = 1.3;
+    const auto out = ping_pongs(Memory::host, machine_.outermost());
+    for (Level level = 0; level <= machine_.node_level(); ++level) {
+      std::vector<double> ratios;
+      for (const auto& [bytes, seconds] : ping_pongs(Memory::host, level))
+        if (const auto other = out.find(bytes); other != out.end() && bytes <= small)
+          ratios.push_back(seconds / other->second);
+      if (ratios.empty() || median(ratios) < most_ratio) continue;
+      throw InputError(where_of(Memory::host, level),
+                       fmt::format("small messages of the level {} take {:.1f} times as long as those of {}",
+                                   machine_.name_of(level), median(ratios), machine_.name_of(machine_.outermost())),
+                       "name the levels of the files the other way round, or leave this level out");
+    }
+  }
+
   void fit_channel(MemoryChannels& channels, Memory memory, Level level) {
     const auto points = points_of(ping_pongs(memory, level));
     if (points.size() < least_sizes) return;
+    check_grows(points, memory, level);
     auto segments = fit_segments(points);
     auto& channel = channels.by_level[level].emplace();
     channel.protocols = protocols_of(points, segments);
@@ -268,11 +316,11 @@ class Import {
       auto operator<=>(const Key&) const = default;
     };
     // The nearest that were measured.
-    const auto* const nearest = std::ranges::find_if(level_names, [&](const auto* level) {
+    const auto* const nearest = std::ranges::find_if(imported_levels, [&](const auto* level) {
       return std::ranges::any_of(
           times_, [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == level; });
     });
-    if (nearest == std::end(level_names)) return;
+    if (nearest == std::end(imported_levels)) return;
     const auto processes_of = [](const BenchmarkTime& time) {
       constexpr std::string_view before = "per-gpu=";
       const auto at = time.variant.find(before);
@@ -329,6 +377,37 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   profile.machine = import.machine();
   profile.provenance_json = provenance.dump();
   return parse_profile(to_json(profile), "import");  // rules that hold between parameters
+}
+
+ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exchanges) {
+  const auto files = join(exchanges.files, ", ");
+  std::set<std::string> machines;
+  for (const auto& time : exchanges.times) machines.insert(time.of.machine);
+  if (machines.size() > 1)
+    throw InputError(files, fmt::format("the exchanges are of several machines: {}", join(machines, ", ")),
+                     "give the rows of one machine");
+  auto& machine = profile.machine;
+  const auto is_known = [&](Level level) { return machine.host.has(level); };
+  int levels_within = 0;
+  for (Level level = 0; level <= machine.node_level(); ++level) levels_within += is_known(level);
+  auto fit = fit_exchanges(machine, exchanges.times, exchanges.sockets.value_or(levels_within > 1 ? 2 : 1), files);
+  const auto digits = [](double value) { return parse_number<double>(fmt::format("{:.3g}", value)).value_or(value); };
+  auto provenance = Json::parse(profile.provenance_json);
+  auto& told = provenance["exchanges"];
+  told = {{"imported", exchanges.files}, {"nodes", fit.nodes}, {"cases", fit.cases}, {"times", fit.times}};
+  told[fit.is_held_out ? "median_factor_held_out" : "median_factor_of_the_fit"] = {
+      {"before", digits(fit.before)}, {"after", digits(std::min(fit.before, fit.after))}};
+  if (!fit.left_out.empty()) told["left_out"] = fit.left_out;
+  if (fit.is_better()) {
+    told["corrected"] = fit.corrected;
+    if (const auto stand_ins = with_stand_ins(machine).stand_ins; !stand_ins.empty()) told["started_from"] = stand_ins;
+    machine = fit.machine;
+    machine.stand_ins.clear();
+    round_parameters(machine);
+  }
+  profile.provenance_json = provenance.dump();
+  profile = parse_profile(to_json(profile), "import");
+  return fit;
 }
 
 }  // namespace commpass

@@ -1,11 +1,13 @@
 // A profile from times that other benchmarks have printed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "calibrate/fit/benchmark_times.hpp"
+#include "calibrate/fit/exchange_fit.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass {
@@ -29,5 +31,16 @@ struct ImportedOrigin {
 /// - copy: copies between device and host memory by as many processes as copy at once.
 /// @throws InputError if there are not enough ping-pongs between nodes
 Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigin& origin);
+
+/// Measured exchanges that are imported, too.
+struct ImportedExchanges {
+  std::vector<MeasuredTime> times{};
+  std::vector<std::string> files{};
+  std::optional<int> sockets{};  ///< of a node; nothing: 2 where the profile has two levels within nodes, else 1
+};
+
+/// Corrects a profile by them (fit_exchanges), and tells in its provenance what was fitted to what.
+/// @throws InputError as fit_exchanges, and if the times are of several machines
+ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exchanges);
 
 }  // namespace commpass

@@ -7,7 +7,16 @@
 #include <cmath>
 #include <limits>
 
+#include "model/base/error.hpp"
+
 namespace commpass {
+
+std::string_view without_byte_order_mark(std::string_view text, const std::string& origin) {
+  constexpr std::string_view utf_8 = "\xEF\xBB\xBF";
+  for (const std::string_view utf_16 : {"\xFF\xFE", "\xFE\xFF"})
+    if (text.starts_with(utf_16)) throw InputError(origin, "it is written in UTF-16", "save it as UTF-8");
+  return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
+}
 
 std::string lower_case(std::string_view text) {
   std::string result(text);

@@ -24,6 +24,10 @@ std::optional<Number> parse_number(std::string_view text) {
 /// Pieces of `text` between separators; "a,,b" has an empty one, "" is one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// The text of a file without the mark that some editors write before UTF-8.
+/// @throws InputError that names the origin, if it is UTF-16
+std::string_view without_byte_order_mark(std::string_view text, const std::string& origin);
+
 /// With a to z in place of A to Z.
 std::string lower_case(std::string_view text);
 

@@ -118,6 +118,21 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
   return lacking_text(machine, lacks);
 }
 
+std::string limits_note(const Machine& machine, std::span<const Candidate> ranking) {
+  if (!machine.limits.partners && !machine.limits.buffer_bytes) return {};
+  const auto exceeding =
+      std::ranges::count_if(ranking, [](const auto& each) { return each.exceeded_limit != nullptr; });
+  if (exceeding == 0) return {};
+  const auto& chosen = ranking.front();
+  if (!chosen.exceeded_limit)
+    return fmt::format("strategies that exceed a limit come last ({} of {})", exceeding, ranking.size());
+  std::string amount;
+  if (const std::string_view key = chosen.exceeded_limit; key == "partners" && chosen.demand && machine.limits.partners)
+    amount = fmt::format(" ({} ranks, at most {})", chosen.demand->partners, *machine.limits.partners);
+  return fmt::format("{} exceeds limits.{}{}, which nothing that was priced keeps", to_string(chosen.strategy),
+                     chosen.exceeded_limit, amount);
+}
+
 std::string level_order_note(const Machine& machine, const Layout& layout) {
   return lacking_text(machine, unknown_levels(machine, layout).elsewhere);
 }

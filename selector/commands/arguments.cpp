@@ -185,6 +185,7 @@ Profile SelectionArguments::load_profile(const Environment& environment) const {
 
 void SelectionArguments::add_settings(std::vector<std::pair<std::string, std::string>>& context) const {
   if (!settings.empty()) context.emplace_back("set", join(settings, "; "));
+  if (const auto limits = read_environment().limits) context.emplace_back("limits", *limits + " (COMMPASS_LIMITS)");
 }
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }

@@ -3,10 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
@@ -19,9 +22,10 @@ namespace commpass {
 namespace {
 
 struct ImportArguments {
-  std::vector<std::string> files;
+  std::vector<std::string> files, exchanges;
   std::string output;
   ImportedOrigin origin;
+  int sockets = 0;  ///< 0: not told
 };
 
 /// "network=FILE", "networkx28=FILE" or FILE. A file whose name has '=' is given with a directory.
@@ -33,24 +37,57 @@ struct NamedFile {
 NamedFile parse_named_file(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || text.find('/') < equals) return {std::nullopt, text};
+  constexpr const char* remedy = "use LEVEL=FILE, for example network=latency.txt, or networkx28=FILE for 28 pairs";
   BenchmarkPlace place{text.substr(0, equals)};
   // "networkx28": the number behind the last x.
-  if (const auto x = place.level.rfind('x'); x != std::string::npos)
-    if (const auto pairs = parse_number<int>(place.level.substr(x + 1)); pairs && *pairs > 0) {
-      place.pairs = pairs;
-      place.level.resize(x);
-    }
-  if (!is_level_name(place.level))
-    throw InputError(text, fmt::format("'{}' is no level", place.level),
-                     "use LEVEL=FILE, for example network=latency.txt");
+  if (const auto x = place.level.rfind('x'); x != std::string::npos && is_imported_level(place.level.substr(0, x))) {
+    place.pairs = parse_number<int>(place.level.substr(x + 1));
+    if (!place.pairs || *place.pairs < 1)
+      throw InputError(text, fmt::format("'{}' is no number of pairs", place.level.substr(x + 1)), remedy);
+    place.level.resize(x);
+  }
+  if (!is_imported_level(place.level))
+    throw InputError(text, fmt::format("'{}' is no level", place.level), imported_levels_remedy());
+  if (equals + 1 == text.size()) throw InputError(text, "it names no file", remedy);
   return {place, text.substr(equals + 1)};
 }
 
-/// Messages within a node are cheaper than those between nodes, whose price they have where none were timed.
+void check_differs(const std::string& input, const std::string& output) {
+  std::error_code none;
+  if (std::filesystem::equivalent(input, output, none))
+    throw InputError(output, "it is read, too", "write the profile to another file");
+}
+
+/// Messages within a node are cheaper than those between nodes, whose price they would have.
 bool knows_node(const Machine& machine) {
   for (Level level = 0; level <= machine.node_level(); ++level)
     if (machine.host.has(level)) return true;
   return false;
+}
+
+std::string name_of_file(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Nothing where no exchanges were given.
+std::optional<ExchangeFit> import_exchanges(Profile& profile, const ImportArguments& arguments) {
+  if (arguments.exchanges.empty()) return std::nullopt;
+  ImportedExchanges exchanges;
+  if (arguments.sockets > 0) exchanges.sockets = arguments.sockets;
+  for (const auto& path : arguments.exchanges) {
+    check_differs(path, arguments.output);
+    const auto of_file = read_measured_times(path);
+    exchanges.times.insert(exchanges.times.end(), of_file.begin(), of_file.end());
+    exchanges.files.push_back(name_of_file(path));
+  }
+  return correct_by_exchanges(profile, exchanges);
+}
+
+std::string describe(const ExchangeFit& fit) {
+  const auto error = fmt::format("median factor {:.2f} before, {:.2f} after", fit.before, fit.after);
+  if (!fit.is_better())
+    return fmt::format("Warning: the exchanges correct nothing: held-out ones are predicted no better ({}).\n", error);
+  return fmt::format(
+      "Corrected by {} exchanges in {} cases; {}: {}\n", fit.times, fit.cases,
+      fit.is_held_out ? "predictions of held-out ones are off by" : "none was held out; predictions are off by", error);
 }
 
 void import(const ImportArguments& arguments) {
@@ -59,19 +96,25 @@ void import(const ImportArguments& arguments) {
   std::vector<BenchmarkTime> times;
   for (const auto& text : arguments.files) {
     const auto [place, path] = parse_named_file(text);
+    check_differs(path, arguments.output);
     const auto of_file = parse_benchmark(read_file(path), path, place);
     times.insert(times.end(), of_file.begin(), of_file.end());
-    origin.files.push_back(text.substr(0, text.size() - path.size()) + path.substr(path.rfind('/') + 1));
+    origin.files.push_back(text.substr(0, text.size() - path.size()) + name_of_file(path));
   }
   auto profile = import_profile(times, origin);
+  if (!knows_node(profile.machine) && origin.ranks_per_node != 1)
+    throw InputError(join(origin.files, ", "), "there are no ping-pongs within a node",
+                     "give node=FILE, too, or --ppn 1 if a node has one rank");
+  const auto fit = import_exchanges(profile, arguments);
   auto provenance = Json::parse(profile.provenance_json);
   if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;
   profile.provenance_json = provenance.dump();
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
-  if (!knows_node(profile.machine))
-    fmt::print("{}", wrap_lines("Warning: there are no ping-pongs within a node, where messages are priced like those "
-                                "between nodes; give node=FILE, too.\n"));
+  if (fit) fmt::print("{}", wrap_lines(describe(*fit)));
+  if (fit && !fit->left_out.empty())
+    fmt::print("{}",
+               wrap_lines(fmt::format("Exchanges left out, which no strategy does: {}\n", join(fit->left_out, ", "))));
   for (const auto& sentence : implausible(profile.machine))
     fmt::print("{}", wrap_lines("Warning: " + sentence + ".\n"));
 }
@@ -88,6 +131,13 @@ Command import_command() {
                 "IMB PingPong or "
                 "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
                 {.required = true}},
+               {"--exchanges", &arguments->exchanges,
+                "tables of exchanges that were measured on few nodes, which correct what microbenchmarks do not "
+                "identify"},
+               {"--sockets",
+                &arguments->sockets,
+                "of a node, among which the ranks of these exchanges are spread",
+                {.checks = {positive()}, .needs = {"--exchanges"}}},
                {"--name", &origin.name, "of the machine", {.required = true}},
                {"-o,--output", &arguments->output, "profile to write", {.required = true}},
                {"--source", &origin.source, "where the times are published, or who measured them"},

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/machine/profile_origin.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
@@ -244,7 +245,10 @@ Prediction make_prediction(const PredictArguments& arguments) {
         explain(compared, index, selection.calls, ties_of(ranking)) + describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
-  report.note = profile_note(profile.machine, layout, model, ranking);
+  std::vector<std::string> notes{limits_note(profile.machine, ranking),
+                                 profile_note(profile.machine, layout, model, ranking)};
+  std::erase(notes, std::string());
+  report.note = join(notes, "; ");
   report.calls = selection.calls;
   report.ties = ties_of(ranking);
   report.shows_all_points = arguments.all_points || !strategies.empty();

@@ -33,11 +33,23 @@ std::string path_of(const std::string& name) {
   return find_profile(name, profile_directories(read_environment().profile_places));
 }
 
+/// Of the exchanges that `profile import` held out.
+std::optional<double> held_out_factor(const Json& provenance) {
+  const Json* found = &provenance;
+  for (const auto* const key : {"exchanges", "median_factor_held_out", "after"}) {
+    if (!found->is_object()) return std::nullopt;
+    found = found->find(key);
+    if (!found) return std::nullopt;
+  }
+  return found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
 /// What the list tells of a profile besides its name and path.
 struct ListedProfile {
   std::string verdict = "no profile";  ///< in a word or two
   std::string site{}, processor{}, network{}, missing{};
-  int ranks_per_node = 0;  ///< 0: not told
+  int ranks_per_node = 0;                 ///< 0: not told
+  std::optional<double> median_factor{};  ///< by which predictions of exchanges that an import held out are off
 
   explicit ListedProfile(const std::string& path) {
     try {
@@ -54,6 +66,7 @@ struct ListedProfile {
       network = text("network");
       if (const auto* const found = provenance.find("ranks_per_node"))
         ranks_per_node = found->integer<int>().value_or(0);
+      median_factor = held_out_factor(provenance);
     } catch (const InputError&) {  // its line says so
     }
   }
@@ -64,15 +77,17 @@ struct ListedProfile {
       if (!part.empty()) parts.push_back(part);
     if (ranks_per_node > 0) parts.push_back(fmt::format("up to {} ranks a node", ranks_per_node));
     if (!missing.empty()) parts.push_back("lacks " + missing);
+    if (median_factor)
+      parts.push_back(fmt::format("held-out exchanges are off by a median factor of {:.3g}", *median_factor));
     return join(parts, "; ");
   }
 };
 
 void list(const OutputFormat& format) {
   auto entries = Json::array();
-  std::string table =
-      format.csv ? csv_line({"name", "verdict", "path", "site", "processor", "network", "ranks_per_node", "missing"})
-                 : "";
+  std::string table = format.csv ? csv_line({"name", "verdict", "path", "site", "processor", "network",
+                                             "ranks_per_node", "missing", "median_factor"})
+                                 : "";
   for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
     const auto name = std::filesystem::path(path).stem().string();
     const ListedProfile profile(path);
@@ -85,11 +100,14 @@ void list(const OutputFormat& format) {
                {"network", profile.network},
                {"missing", profile.missing}};
     if (profile.ranks_per_node > 0) entry["ranks_per_node"] = profile.ranks_per_node;
+    if (profile.median_factor) entry["median_factor"] = *profile.median_factor;
     entries.push_back(std::move(entry));
-    table += format.csv ? csv_line({name, profile.verdict, path, profile.site, profile.processor, profile.network,
-                                    ranks, profile.missing})
-                        : fmt::format("{:<20} {:<13} {}\n", name, profile.verdict, path) +
-                              (profile.line().empty() ? "" : wrap_lines("  " + profile.line() + "\n"));
+    table +=
+        format.csv
+            ? csv_line({name, profile.verdict, path, profile.site, profile.processor, profile.network, ranks,
+                        profile.missing, profile.median_factor ? fmt::format("{:.3g}", *profile.median_factor) : ""})
+            : fmt::format("{:<20} {:<13} {}\n", name, profile.verdict, path) +
+                  (profile.line().empty() ? "" : wrap_lines("  " + profile.line() + "\n"));
   }
   const Json listed{{"schema_version", 1}, {"profiles", entries}};
   fmt::print("{}", format.json ? json_text(listed) : table);

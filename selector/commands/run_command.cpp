@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 
 #include "model/base/error.hpp"

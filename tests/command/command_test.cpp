@@ -1166,6 +1166,20 @@ TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {
   }
 }
 
+TEST(Predict, TellsOfLimitsThatDecide) {
+  const std::string arguments = "predict --profile lassen --generate alltoall:ranks=64,bytes=64 --ppn 16 ";
+  const auto of_profile = commpass(arguments).out;
+  EXPECT_EQ(of_profile.find("COMMPASS_LIMITS"), std::string::npos);
+  EXPECT_EQ(of_profile.find("exceed"), std::string::npos) << of_profile;
+  const auto limited = test::run("COMMPASS_LIMITS=partners=40 " COMMPASS_TEST_COMMAND " " + arguments).out;
+  EXPECT_NE(limited.find("partners=40 (COMMPASS_LIMITS)"), std::string::npos) << limited;
+  EXPECT_NE(limited.find("strategies that exceed a limit come last ("), std::string::npos) << limited;
+  const auto exceeded = commpass(arguments + "--strategy standard --set limits.partners=40").out;
+  EXPECT_NE(exceeded.find("Note: standard exceeds limits.partners (63 ranks, at most 40), which nothing"),
+            std::string::npos)
+      << exceeded;
+}
+
 TEST(ProfileList, IsTheSameInThreeForms) {
   const auto json = Json::parse(commpass("profile list --json").out)["profiles"];
   const auto csv = parse_csv(commpass("profile list --csv").out);
@@ -1173,12 +1187,13 @@ TEST(ProfileList, IsTheSameInThreeForms) {
   ASSERT_GT(json.size(), 3U);
   ASSERT_EQ(csv.size(), json.size() + 1);
   EXPECT_EQ(csv[0], (std::vector<std::string>{"name", "verdict", "path", "site", "processor", "network",
-                                              "ranks_per_node", "missing"}));
+                                              "ranks_per_node", "missing", "median_factor"}));
   for (std::size_t i = 0; i < json.size(); ++i) {
     const auto* const ranks = json[i].find("ranks_per_node");
-    EXPECT_EQ(Json(csv[i + 1]),
-              Json::array({json[i]["name"], json[i]["verdict"], json[i]["path"], json[i]["site"], json[i]["processor"],
-                           json[i]["network"], ranks ? ranks->dump() : "", json[i]["missing"]}));
+    const auto* const factor = json[i].find("median_factor");
+    EXPECT_EQ(Json(csv[i + 1]), Json::array({json[i]["name"], json[i]["verdict"], json[i]["path"], json[i]["site"],
+                                             json[i]["processor"], json[i]["network"], ranks ? ranks->dump() : "",
+                                             json[i]["missing"], factor ? factor->dump() : ""}));
     EXPECT_NE(text.find(json[i]["path"].get<std::string>() + "\n"), std::string::npos);
   }
 }
@@ -1210,14 +1225,48 @@ TEST(ProfileImport, OfFilesThatAreNoTimesIsOneSentenceAndLeavesNothing) {
                  "osu.txt", "# OSU MPI Latency Test v7.3\n# Size  Latency (us)\n1 1.0\n2 1.0\n4 1.0\n8 1.0\n"),
              out = directory.path("p.json"), end = " --name mine -o " + out;
   expect_one_sentence(commpass("profile import " + latency + end), {latency, "LEVEL=FILE"});
-  expect_one_sentence(commpass("profile import Net=" + latency + end), {"'Net' is no level"});
+  expect_one_sentence(commpass("profile import Net=" + latency + end), {"'Net' is no level", "use cache, numa"});
+  expect_one_sentence(commpass("profile import networkx0=" + latency + end),
+                      {"networkx0=", "'0' is no number of pairs"});
+  expect_one_sentence(commpass("profile import network=" + end), {"network=", "it names no file"});
+  expect_one_sentence(commpass("profile import network=" + latency + " --name mine -o " + latency),
+                      {latency, "it is read, too"});
   expect_one_sentence(commpass("profile import node=" + latency + end), {"no ping-pongs", "between nodes"});
   expect_one_sentence(commpass("profile import network=" + directory.write("x", "hello\n") + end),
                       {"no output of a benchmark"});
+  expect_one_sentence(commpass("profile import network=" + latency + end),
+                      {"network=osu.txt", "no ping-pongs within a node", "--ppn 1"});
+  expect_one_sentence(commpass("profile import network=" + latency + end + " --ppn 1 --exchanges " + latency),
+                      {latency, "columns of measured exchanges"});
   EXPECT_FALSE(std::filesystem::exists(out));
-  const auto one = commpass("profile import network=" + latency + end);
+  const auto one = commpass("profile import network=" + latency + end + " --ppn 1");
   EXPECT_EQ(one.exit_code, 0) << one.err;
-  EXPECT_NE(one.out.find("Warning: there are no ping-pongs within a node"), std::string::npos) << one.out;
+}
+
+TEST(ProfileImport, IsCorrectedByExchangesAndTellsHowFarOffItWas) {
+  const test::TemporaryDirectory directory;
+  const std::string times = std::string(COMMPASS_TEST_PROFILES) + "/times/tioga.csv.gz",
+                    out = directory.path("tioga.json");
+  std::string rows = "layout,pattern,bytes_per_pair,algorithm,seconds\n";
+  for (const auto* const row :
+       {"2x2x8,alltoall,64,two-step,2e-4", "2x2x8,alltoall,1024,two-step,9e-4", "2x2x8,alltoall,64,standard,3e-4",
+        "2x2x8,alltoall,1024,standard,7e-4", "4x2x8,alltoall,64,two-step,4e-4", "4x2x8,alltoall,1024,two-step,2e-3"})
+    rows += std::string(row) + "\n";
+  const auto result = commpass("profile import " + times + " --name tioga --ppn 64 --exchanges " +
+                               directory.write("few.csv", rows) + " -o " + out);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("Corrected by 6 exchanges in 4 cases"), std::string::npos) << result.out;
+  const auto told = Json::parse(test::contents_of(out)).at("provenance").at("exchanges");
+  EXPECT_EQ(told.at("imported"), Json::array({"few.csv"}));
+  EXPECT_EQ(told.at("nodes"), Json::array({2, 4}));
+  const auto& factor = told.at("median_factor_held_out");
+  EXPECT_LT(factor.at("after").get<double>(), factor.at("before").get<double>());
+  EXPECT_FALSE(told.at("corrected").empty());
+  const auto listed =
+      test::run("COMMPASS_PROFILE_PATH=" + directory.path("") + " " COMMPASS_TEST_COMMAND " profile list");
+  EXPECT_NE(listed.out.find("held-out exchanges are off by a median factor of"), std::string::npos) << listed.out;
+  EXPECT_EQ(commpass("predict --profile " + out + " --generate alltoall:ranks=64,bytes=64 --layout 8x2x4").exit_code,
+            0);
 }
 
 TEST(Csv, HasTheNumbersOfTheJson) {

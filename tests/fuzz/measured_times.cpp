@@ -1,12 +1,12 @@
 // Tables of measured times: what is accepted has times, and can be condensed.
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 
 #include "fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;
   return fuzz::accept_or_refuse([&] {
-    const auto times = bench::parse_measured_times(fuzz::text_of(data, size), "file");
+    const auto times = parse_measured_times(fuzz::text_of(data, size), "file");
     fuzz::expect(!times.empty());
     for (const auto& time : times) {
       fuzz::expect(time.fastest_s > 0 && time.median_s > 0 && time.runs > 0);

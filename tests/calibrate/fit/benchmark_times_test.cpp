@@ -105,6 +105,13 @@ TEST(BenchmarkTimes, OfAnotherProgramAreRefused) {
             std::string::npos);
 }
 
+TEST(BenchmarkTimes, OfATableTellTheirLevelsThemselves) {
+  EXPECT_EQ(refusal("test,memory,locality,active_pairs,messages,bytes,seconds\nping-pong,host,node,1,1,8,5e-7\n"),
+            "times.txt: a table tells the levels of its rows; name it without network=.");
+  EXPECT_EQ(refusal("[ 5] local 10.0.0.1 connected to 10.0.0.2, port 5201\n").find("times.txt: it is no output of a"),
+            0U);
+}
+
 TEST(BenchmarkTimes, OfTwoBenchmarksInOneFileAreRefused) {
   EXPECT_EQ(refusal(osu_latency + osu_bw),
             "times.txt, line 7: here the output of a second benchmark begins; give each a file of its own.");
@@ -139,6 +146,58 @@ TEST(BenchmarkTimes, OfFilesThatAreCutAreRefused) {
             "times.txt: it has no times: it is cut; give the whole file.");
   EXPECT_EQ(refusal("test,memory,locality,active_pairs,messages,bytes,seconds\nping-pong,host,node,1", std::nullopt),
             "times.txt, line 2: it has 4 of 7 columns; give the whole file.");
+}
+
+TEST(BenchmarkTimes, WhoseLastNumberMayBeCutAreRefused) {
+  EXPECT_EQ(
+      refusal(osu_latency + "8192    4"),
+      "times.txt, line 7: the line has no end, so its last number may be cut; give the whole file, or end the line.");
+}
+
+TEST(BenchmarkTimes, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(parse_benchmark("\xEF\xBB\xBF" + osu_latency, "times.txt", network).size(), 3U);
+  EXPECT_EQ(refusal("\xFF\xFE#"), "times.txt: it is written in UTF-16; save it as UTF-8.");
+}
+
+TEST(BenchmarkTimes, WithoutTheTitleOfTheirBenchmarkAreRefused) {
+  EXPECT_EQ(refusal(osu_latency.substr(osu_latency.find("# Datatype"))),
+            "times.txt, line 2: there is no title '# OSU …' above it; give the file as the benchmark wrote it.");
+}
+
+TEST(BenchmarkTimes, OfBuffersInTwoMemoriesAreRefused) {
+  const auto buffers = [](const std::string& line) { return with(osu_latency, "# Datatype: MPI_CHAR.", line); };
+  EXPECT_EQ(
+      refusal(buffers("# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)")),
+      "times.txt, line 2: one of its buffers is on a device, the other in host memory; give a file of D D or H H.");
+  EXPECT_EQ(refusal(buffers("# Send Buffer on MANAGED (M) and Receive Buffer on MANAGED (M)")),
+            "times.txt, line 2: its buffers are in managed memory; give a file of D D or H H.");
+  EXPECT_EQ(parse_benchmark(buffers("# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"), "x", network)
+                .at(0)
+                .memory,
+            BenchmarkTime::Memory::device);
+}
+
+TEST(BenchmarkTimes, ThatNoMachineHasAreRefused) {
+  const std::string columns = "test,memory,locality,active_pairs,messages,bytes,seconds\n";
+  const auto row = [&](const std::string& end) {
+    return refusal(columns + "ping-pong,host,node,1,1," + end, std::nullopt);
+  };
+  EXPECT_EQ(row("8,3.2\n"),
+            "times.txt, line 2: 8 B would take 3.2 s, which is too slow for any machine; give seconds of "
+            "one way, and bytes.");
+  EXPECT_EQ(row("8,3.2e-12\n"),
+            "times.txt, line 2: 8 B would take 0.0032 ns, which is too fast for any machine; give "
+            "seconds of one way, and bytes.");
+  EXPECT_NE(row("1073741824,1e-5\n").find("too fast for any machine"), std::string::npos);
+  EXPECT_NE(row("8,-1e-6\n").find("line 2: '-1e-6' is no number of 0 or more"), std::string::npos);
+  EXPECT_NE(row("8,inf\n").find("line 2: 'inf' is no number of 0 or more"), std::string::npos);
+  EXPECT_NE(row("8,0\n").find("line 2: it took no time"), std::string::npos);
+  EXPECT_EQ(row("8,1e-6\n"), "accepted");
+  EXPECT_EQ(refusal(with(osu_latency, "1.50", "0.0000015")),
+            "times.txt, line 4: 1 B would take 0.0015 ns, which is too fast for any machine; give the file as the "
+            "benchmark wrote it.");
+  EXPECT_EQ(refusal(columns + "ping-pong,host,netwrok,1,1,8,1e-6\n", std::nullopt),
+            "times.txt, line 2: there is no level 'netwrok'; use cache, numa, socket, node, group or network.");
 }
 
 TEST(BenchmarkTimes, InOtherUnitsAreRefused) {

@@ -51,6 +51,35 @@ TEST(ImportedProfile, HasTheProtocolsOfItsPingPongs) {
   }
 }
 
+std::string refusal(const std::vector<BenchmarkTime>& times) {
+  try {
+    import(times);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ImportedProfile, IsNotMadeOfLevelsThatAreSwapped) {
+  auto times = ping_pongs("network", 0.25);
+  add(times, ping_pongs("node"));
+  for (auto& time : times) time.where = time.level + ".txt, line 4";
+  EXPECT_EQ(refusal(times),
+            "node.txt, line 4: small messages of the level node take 4.0 times as long as those of network; name the "
+            "levels of the files the other way round, or leave this level out.");
+}
+
+TEST(ImportedProfile, IsNotMadeOfTimesThatDoNotGrow) {
+  auto times = ping_pongs("network");
+  for (auto& time : times) {
+    time.seconds = 2e-6;
+    time.where = "latency.txt, line 4";
+  }
+  EXPECT_EQ(refusal(times),
+            "latency.txt, line 4: messages of 1 B take 2 us, and those of 4 MiB no longer; give one-way "
+            "times of single messages by their size.");
+}
+
 TEST(ImportedProfile, DoesNotFollowRunsThatWereDisturbed) {
   auto times = ping_pongs("network");
   add(times, ping_pongs("network"));
@@ -127,15 +156,6 @@ TEST(ImportedProfile, TakesCopiesOfFewBytesToTakeNoLongerThanThoseOfMore) {
   ASSERT_EQ(machine.device_to_host.size(), 1U);
   EXPECT_NEAR(machine.device_to_host[0].beta_s_per_byte, 5e-11, 5e-12);
   EXPECT_LT(machine.device_to_host[0].alpha_s, 1.3e-5);
-}
-
-std::string refusal(const std::vector<BenchmarkTime>& times) {
-  try {
-    import(times);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(ImportedProfile, NeedsPingPongsBetweenNodes) {

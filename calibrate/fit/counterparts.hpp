@@ -5,12 +5,15 @@
 #include <span>
 #include <string>
 
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 
 /// The text of the strategy that sends the same messages; empty: there is none.
 std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& of);
+
+/// Does the text of a strategy say that its data are on devices?
+inline bool is_on_path(const std::string& strategy) { return strategy.find('@') != std::string::npos; }
 
 /// Messages to other nodes that a rank has in flight at once.
 int messages_in_flight(const MeasuredAlgorithm& algorithm, const MeasuredCase& of);
@@ -34,4 +37,4 @@ struct NearestMeasured {
 NearestMeasured nearest_measured(const std::string& strategy, const MeasuredCase& of,
                                  std::span<const MeasuredAlgorithm> measured);
 
-}  // namespace commpass::bench
+}  // namespace commpass

@@ -1,4 +1,4 @@
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@
 #include "model/median.hpp"
 #include "selector/report/csv.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 namespace {
 
 /// The fields of a line. A field in double quotes may have commas.
@@ -43,6 +43,9 @@ class Row {
   }
 
   const std::string& operator[](const char* column) const { return fields_[at(index(column))]; }
+  bool has(const char* column) const { return index(column) < std::ssize(columns_); }
+  /// The cell of a column that tables may lack.
+  std::string text(const char* column) const { return has(column) ? (*this)[column] : std::string(); }
 
   template <class Number>
   Number number(const char* column, double least) const {
@@ -113,20 +116,39 @@ struct Table {
   }
 };
 
+/// Ranks of a node at most: products of these stay far from overflow.
+constexpr int most_of_a_layout = 1 << 14;
+
 MeasuredCase case_of(const Row& row) {
-  return {row["machine"],
-          row["library"],
-          row.number<int>("nodes", 1),
-          row.number<int>("ppn", 1),
-          row["pattern"],
-          row.number<Bytes>("bytes_per_pair", 1)};
+  MeasuredCase of{.machine = row.text("machine"),
+                  .library = row.text("library"),
+                  .pattern = row["pattern"],
+                  .bytes = row.number<Bytes>("bytes_per_pair", 1)};
+  if (!row.has("layout")) {
+    of.nodes = row.number<int>("nodes", 1);
+    of.ppn = row.number<int>("ppn", 1);
+    return of;
+  }
+  std::vector<int> sizes;
+  for (const auto& piece : split(row["layout"], 'x')) sizes.push_back(parse_number<int>(piece).value_or(0));
+  if (sizes.size() < 2 || sizes.size() > 3 ||
+      std::ranges::any_of(sizes, [](int size) { return size < 1 || size > most_of_a_layout; }))
+    throw InputError(row.where() + ", column layout", fmt::format("'{}' is no layout", row["layout"]),
+                     "write NODESxRANKS or NODESxSOCKETSxRANKS, for example 4x2x50");
+  of.nodes = sizes.front();
+  of.ppn = sizes.back();
+  if (sizes.size() == 3) {
+    of.sockets = sizes[1];
+    of.ppn *= of.sockets;
+  }
+  return of;
 }
 
 std::vector<MeasuredTime> read_runs(const Table& table) {
   RunTable runs;
   for (const auto& row : table.rows)
-    if (row["kind"] == "full" && !row["bytes_per_pair"].empty())
-      runs.add(case_of(row), {row["algorithm"], row["parameter"]}, row["date"], row.seconds("seconds"));
+    if ((!row.has("kind") || row["kind"] == "full") && !row["bytes_per_pair"].empty())
+      runs.add(case_of(row), {row["algorithm"], row.text("parameter")}, row.text("date"), row.seconds("seconds"));
   return runs.times();
 }
 
@@ -135,8 +157,8 @@ std::vector<MeasuredTime> read_condensed(const Table& table) {
   std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> known;
   for (const auto& row : table.rows) {
     times.push_back({case_of(row),
-                     {row["algorithm"], row["parameter"]},
-                     row["date"],
+                     {row["algorithm"], row.text("parameter")},
+                     row.text("date"),
                      row.seconds("fastest_s"),
                      row.seconds("median_s"),
                      row.number<int>("runs", 1),
@@ -171,15 +193,15 @@ const std::vector<const char*> condensed_columns{"machine",  "library",        "
                                                  "median_s", "runs",           "stalled_share"};
 
 struct Format {
-  std::vector<const char*> columns;
+  std::vector<const char*> columns;  ///< without which a table is none of this format
   std::vector<MeasuredTime> (*read)(const Table& table);
 };
 
 const Format formats[] = {
-    {{"machine", "library", "date", "nodes", "ppn", "pattern", "bytes_per_pair", "kind", "algorithm", "parameter",
-      "seconds"},
-     read_runs},
-    {condensed_columns, read_condensed},
+    {{"nodes", "ppn", "pattern", "bytes_per_pair", "algorithm", "seconds"}, read_runs},
+    {{"layout", "pattern", "bytes_per_pair", "algorithm", "seconds"}, read_runs},
+    {{"nodes", "ppn", "pattern", "bytes_per_pair", "algorithm", "fastest_s", "median_s", "runs", "stalled_share"},
+     read_condensed},
     {{"machine", "library", "date", "test", "memory", "locality", "messages", "bytes", "seconds"}, read_bursts}};
 
 }  // namespace
@@ -193,7 +215,7 @@ MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm) {
 
 std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin) {
   Table table;
-  const auto lines = split(text, '\n');
+  const auto lines = split(without_byte_order_mark(text, origin), '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty() || lines[i] == "\r" || lines[i].starts_with('#')) continue;
     if (table.columns.empty()) table.columns = fields_of(lines[i]);
@@ -201,6 +223,9 @@ std::vector<MeasuredTime> parse_measured_times(const std::string& text, const st
   }
   if (table.columns.empty())
     throw InputError(origin, "it has no line of columns", "name a table of measured exchanges");
+  if (!lines.back().empty() && !lines.back().starts_with('#'))
+    throw InputError(fmt::format("{}, line {}", origin, lines.size()),
+                     "the line has no end, so its last number may be cut", "give the whole file, or end the line");
   for (const auto& format : formats) {
     if (!table.has(format.columns)) continue;
     auto times = format.read(table);
@@ -210,11 +235,26 @@ std::vector<MeasuredTime> parse_measured_times(const std::string& text, const st
     return times;
   }
   throw InputError(origin, "these are no columns of measured exchanges: " + join(table.columns, ","),
-                   fmt::format("use {}, or {}", join(formats[0].columns, ","), join(condensed_columns, ",")));
+                   fmt::format("write {}, or {}", join(formats[0].columns, ","), join(formats[1].columns, ",")));
 }
 
 std::vector<MeasuredTime> read_measured_times(const std::string& path) {
   return within_memory(path, [&] { return parse_measured_times(read_file(path), path); });
+}
+
+std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> stalled_times(std::span<const MeasuredTime> times) {
+  constexpr double stalled_median_ratio = 2.5;
+  std::map<std::pair<MeasuredCase, MeasuredAlgorithm>, Seconds> fastest;
+  for (const auto& time : times) fastest[{time.of, time.algorithm}] = time.fastest_s;
+  std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> stalled;
+  for (const auto& time : times) {
+    const auto pairwise = pairwise_form(time.algorithm);
+    const auto found = fastest.find({time.of, pairwise});
+    if (pairwise != time.algorithm && found != fastest.end() && time.runs > 1 &&
+        time.median_s > stalled_median_ratio * std::min(time.fastest_s, found->second))
+      stalled.insert({time.of, time.algorithm});
+  }
+  return stalled;
 }
 
 std::string condensed_table(const std::vector<MeasuredTime>& times) {
@@ -226,4 +266,4 @@ std::string condensed_table(const std::vector<MeasuredTime>& times) {
   return text;
 }
 
-}  // namespace commpass::bench
+}  // namespace commpass

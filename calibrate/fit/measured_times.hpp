@@ -1,13 +1,16 @@
 // Times of exchanges on real clusters, as the tables in bench/world/ and tables of users have them.
 #pragma once
 
+#include <set>
+#include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/base/types.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 
 /// One exchange on one machine: the algorithms that were measured for it are compared with each other.
 struct MeasuredCase {
@@ -15,6 +18,7 @@ struct MeasuredCase {
   int nodes = 0, ppn = 0;
   std::string pattern;  ///< "alltoall", "burst:…", "spmv:…", "sdde-constant:…"
   Bytes bytes = 0;      ///< from one rank to another one
+  int sockets = 0;      ///< of a node; 0: the table does not tell
   auto operator<=>(const MeasuredCase&) const = default;
   int ranks() const { return nodes * ppn; }
 };
@@ -33,7 +37,7 @@ MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm);
 struct MeasuredTime {
   MeasuredCase of;
   MeasuredAlgorithm algorithm;
-  std::string date;  ///< of the runs, "FIRST..LAST" where they differ
+  std::string date{};  ///< of the runs, "FIRST..LAST" where they differ
   Seconds fastest_s = 0, median_s = 0;
   int runs = 0;
   double stalled_share = 0;  ///< of the runs: see stall_ratio
@@ -45,14 +49,20 @@ inline constexpr double stall_ratio = 1.5;
 inline constexpr Seconds stall_s = 0.010;
 
 /// Reads a table: with a row for each run ("seconds"), or for all runs of an algorithm ("fastest_s,median_s,runs,
-/// stalled_share"). Lines that begin with '#' are comments. Tables of microbenchmarks ("test") have bursts, which are
-/// read, and other tests, which are not. Rows of kinds other than "full", or without bytes, are left out.
+/// stalled_share"). It may lack machine, library, date, kind and parameter, and may have "layout" (NODESxRANKS or
+/// NODESxSOCKETSxRANKS) in place of nodes and ppn. Lines that begin with '#' are comments. Tables of microbenchmarks
+/// ("test") have bursts, which are read, and other tests, which are not. Rows of kinds other than "full", or without
+/// bytes, are left out.
 /// @return in the order in which algorithms occur first
 /// @throws InputError that names file and line
 std::vector<MeasuredTime> read_measured_times(const std::string& path);
 std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin);
 
+/// Times of non-blocking messages whose median run takes several times as long as the fastest run of the same algorithm
+/// with either form of messages: no price is meant to tell them.
+std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> stalled_times(std::span<const MeasuredTime> times);
+
 /// The table with a row for all runs of an algorithm.
 std::string condensed_table(const std::vector<MeasuredTime>& times);
 
-}  // namespace commpass::bench
+}  // namespace commpass

@@ -4,19 +4,21 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 #include "model/machine/machine.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 
 /// Cases on as many ranks in the same places, with data in the same memory.
 struct PriceQuestion {
   std::vector<MeasuredCase> cases;
   std::set<std::string> strategies;  ///< texts, to be priced for each case
   bool is_on_devices = false;        ///< else the data are in host memory
+  bool has_choice = true;            ///< also what `predict` chooses, and the library's call
 };
 
 struct CasePrices {
@@ -34,4 +36,12 @@ struct PriceAnswer {
 /// @param sockets  of a node
 PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine, int sockets);
 
-}  // namespace commpass::bench
+/// The questions whose answers are the prices of measured times: one for each layout and kind of pattern, and memory.
+/// Times without a counterpart are left out.
+std::vector<PriceQuestion> questions_of(std::span<const MeasuredTime> times, bool has_choice);
+
+/// The predicted seconds of each time; nothing where it has no price.
+std::vector<std::optional<Seconds>> predicted_seconds(std::span<const MeasuredTime> times, const Machine& machine,
+                                                      int sockets);
+
+}  // namespace commpass

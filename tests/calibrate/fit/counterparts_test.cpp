@@ -1,5 +1,5 @@
 // Measured algorithms and strategies stand for each other.
-#include "bench/counterparts.hpp"
+#include "calibrate/fit/counterparts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "bench/summary.hpp"
-
-namespace commpass::bench {
+namespace commpass {
 namespace {
 
 const MeasuredCase dane{"dane", "mvapich2", 8, 100, "alltoall", 64};
@@ -70,12 +68,5 @@ TEST(NearestMeasured, IsNoneWhereNothingLikeItWasMeasured) {
   EXPECT_EQ(nearest("tuna,radix=2"), "tuna");
 }
 
-TEST(RankCorrelation, IsOfTheOrderAlone) {
-  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {10, 20, 1000}).value(), 1);
-  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {3, 2, 1}).value(), -1);
-  EXPECT_NEAR(rank_correlation({1, 2, 2, 4}, {1, 3, 2, 4}).value(), 0.9486832980505138, 1e-12);
-  EXPECT_FALSE(rank_correlation({1, 1, 1}, {1, 2, 3})) << "there is no order";
-}
-
 }  // namespace
-}  // namespace commpass::bench
+}  // namespace commpass

@@ -1,12 +1,12 @@
 // Tables of measured times are read strictly, and runs become what is condensed of them.
-#include "bench/measured_times.hpp"
+#include "calibrate/fit/measured_times.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/base/error.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 namespace {
 
 const std::string run_columns =
@@ -77,6 +77,22 @@ TEST(MeasuredTimes, HaveBurstsOfMicrobenchmarksToRanksOfAnotherNode) {
   EXPECT_EQ(times[0].algorithm.name, "burst-host");
 }
 
+TEST(MeasuredTimes, NeedNoMoreThanWhereWhatHowAndSeconds) {
+  const auto times = parse_measured_times(
+      "\xEF\xBB\xBFlayout,pattern,bytes_per_pair,algorithm,seconds\r\n4x2x50,alltoall,64,\"two-step,window=1\",2e-3\r\n"
+      "4x8,alltoall,64,standard,1e-3\r\n",
+      "my.csv");
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].of, (MeasuredCase{"", "", 4, 100, "alltoall", 64, 2}));
+  EXPECT_EQ(times[0].algorithm.name, "two-step,window=1");
+  EXPECT_EQ(times[1].of, (MeasuredCase{"", "", 4, 8, "alltoall", 64}));
+  EXPECT_EQ(parse_measured_times("nodes,ppn,pattern,bytes_per_pair,algorithm,seconds\n2,8,alltoall,64,standard,1e-3\n",
+                                 "my.csv")
+                .at(0)
+                .of.ppn,
+            8);
+}
+
 TEST(MeasuredTimes, NameFileLineAndColumnOfWhatIsWrong) {
   using testing::HasSubstr;
   EXPECT_THAT(message_of(run_columns + run("pmpi", "1e-4") + run("pmpi", "fast")),
@@ -91,7 +107,12 @@ TEST(MeasuredTimes, NameFileLineAndColumnOfWhatIsWrong) {
   EXPECT_THAT(message_of("a,b\n1,2\n"), HasSubstr("no columns of measured exchanges: a,b"));
   EXPECT_THAT(message_of("# a comment\n"), HasSubstr("my.csv: it has no line of columns"));
   EXPECT_THAT(message_of(run_columns), HasSubstr("no time of a whole exchange"));
+  const std::string layouts = "layout,pattern,bytes_per_pair,algorithm,seconds\n";
+  for (const auto* const layout : {"4", "4x", "4x2x2x2", "4x0", "axb", "4x99999999"})
+    EXPECT_THAT(message_of(layouts + layout + ",alltoall,64,standard,1e-3\n"),
+                HasSubstr(std::string("my.csv, line 2, column layout: '") + layout + "' is no layout"));
+  EXPECT_THAT(message_of("\xFF\xFEl"), HasSubstr("my.csv: it is written in UTF-16; save it as UTF-8"));
 }
 
 }  // namespace
-}  // namespace commpass::bench
+}  // namespace commpass

@@ -1,20 +1,24 @@
-#include "bench/measured_prices.hpp"
+#include "calibrate/fit/measured_prices.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
+#include "calibrate/fit/counterparts.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/parallel.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 namespace {
 
 /// "spmv:level=3,max_neighbors=4": the number of a key.
@@ -119,6 +123,7 @@ class Prices {
     } else {
       with_pattern(of, {generate_pattern(fmt::format("alltoall:ranks={},bytes={}", of.ranks(), of.bytes))});
     }
+    if (!question_.has_choice) return;
     if (!question_.is_on_devices) try {
         answer_.cases[of].library_s = price_alltoall(parse_strategy("mpi"), of.bytes, layout_, machine_).cost.seconds;
       } catch (const NotApplicable&) {  // NOLINT(bugprone-empty-catch): it has no price
@@ -162,6 +167,7 @@ class Prices {
           throw NotApplicable(text, reason);
         return SparseChoice(layout_, machine_, std::vector{strategy}).rank(traffic).front().seconds;
       });
+    if (!question_.has_choice) return;
     const auto ranking = SparseChoice(layout_, machine_, constant_size).rank(traffic);
     if (!ranking.empty()) answer_.cases[of].chosen = to_string(ranking.front().strategy);
   }
@@ -174,7 +180,8 @@ class Prices {
   PriceAnswer answer_;
 };
 
-Layout layout_of(const MeasuredCase& of, int sockets) {
+Layout layout_of(const MeasuredCase& of, int sockets_of_node) {
+  const int sockets = of.sockets > 0 ? of.sockets : sockets_of_node;
   const bool has_sockets = sockets > 1 && of.ppn % sockets == 0 && of.ppn > sockets;
   return parse_layout(has_sockets ? fmt::format("{}x{}x{}", of.nodes, sockets, of.ppn / sockets)
                                   : fmt::format("{}x{}", of.nodes, of.ppn));
@@ -197,4 +204,50 @@ PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine
   return Prices(question, machine, layout, std::move(paths)).answer();
 }
 
-}  // namespace commpass::bench
+std::vector<PriceQuestion> questions_of(std::span<const MeasuredTime> times, bool has_choice) {
+  std::map<std::tuple<std::string, int, int, int, std::string, bool>, PriceQuestion> questions;
+  for (const auto& [of, algorithm, date, fastest_s, median_s, runs, stalled_share] : times) {
+    const auto strategy = counterpart(algorithm, of);
+    if (strategy.empty()) continue;
+    const bool is_on_devices = is_on_path(strategy);
+    const auto kind = of.pattern.substr(0, of.pattern.find(':'));
+    auto& question = questions[{of.machine, of.nodes, of.ppn, of.sockets, kind, is_on_devices}];
+    if (question.cases.empty() || question.cases.back() != of) question.cases.push_back(of);
+    question.strategies.insert(strategy);
+    question.is_on_devices = is_on_devices;
+    question.has_choice = has_choice;
+  }
+  std::vector<PriceQuestion> all;
+  for (auto& [key, question] : questions) {
+    std::ranges::sort(question.cases);
+    question.cases.erase(std::unique(question.cases.begin(), question.cases.end()), question.cases.end());
+    all.push_back(std::move(question));
+  }
+  return all;
+}
+
+std::vector<std::optional<Seconds>> predicted_seconds(std::span<const MeasuredTime> times, const Machine& machine,
+                                                      int sockets) {
+  std::vector<PriceQuestion> questions;  // of one strategy each, so that all cores have some
+  for (const auto& question : questions_of(times, false))
+    for (const auto& strategy : question.strategies) {
+      questions.push_back(question);
+      questions.back().strategies = {strategy};
+    }
+  std::map<std::pair<MeasuredCase, std::string>, Seconds> prices;
+  std::vector<PriceAnswer> answers(questions.size());
+  in_parallel(
+      questions.size(), [&](std::size_t i) { answers[i] = price_measured(questions[i], machine, sockets); },
+      [&](std::size_t i) {
+        for (const auto& [of, found] : answers[i].cases)
+          for (const auto& [strategy, seconds] : found.seconds) prices[{of, strategy}] = seconds;
+      });
+  std::vector<std::optional<Seconds>> result;
+  for (const auto& time : times) {
+    const auto found = prices.find({time.of, counterpart(time.algorithm, time.of)});
+    result.push_back(found == prices.end() ? std::nullopt : std::optional(found->second));
+  }
+  return result;
+}
+
+}  // namespace commpass

@@ -1,4 +1,4 @@
-#include "bench/counterparts.hpp"
+#include "calibrate/fit/counterparts.hpp"
 
 #include <fmt/core.h>
 
@@ -7,9 +7,11 @@
 #include <initializer_list>
 #include <map>
 
+#include "model/base/error.hpp"
 #include "model/base/text.hpp"
+#include "model/route/strategy.hpp"
 
-namespace commpass::bench {
+namespace commpass {
 namespace {
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
@@ -158,6 +160,15 @@ class Search {
   std::span<const MeasuredAlgorithm> measured_;
 };
 
+/// The text of a strategy stands for itself.
+std::string strategy_named(const std::string& text) {
+  try {
+    return to_string(parse_strategy(text));
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
 std::string sparse_counterpart(const std::string& name) {
   if (is_one_of(name, {"direct-allreduce", "direct-nbx", "two-step-allreduce", "two-step-nbx"})) {
     const auto hyphen = name.rfind('-');
@@ -193,7 +204,7 @@ std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& 
   // More processes than these only add processes that wait.
   if (name == "node-aware-staged" && algorithm.parameter == "processes=8 aggregation=node") return "three-step@staged";
   if (name == "burst-host") return "standard";
-  return {};
+  return is_of_library(name) ? std::string() : strategy_named(name);
 }
 
 int messages_in_flight(const MeasuredAlgorithm& algorithm, const MeasuredCase& of) {
@@ -224,4 +235,4 @@ NearestMeasured nearest_measured(const std::string& strategy, const MeasuredCase
   return Search(strategy, of, measured).find();
 }
 
-}  // namespace commpass::bench
+}  // namespace commpass
