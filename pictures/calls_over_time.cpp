@@ -72,7 +72,7 @@ std::vector<Strip> strips_of(const Advice& advice) {
   std::vector<Strip> strips;
   for (std::size_t i = 0; i < advice.calls.size(); ++i) {
     const auto* price = advice.machines.empty() ? nullptr : &advice.machines.front().prices[i];
-    if (price && price->library.empty()) price = nullptr;
+    if (price && (price->library.empty() || !advice.machines.front().guess.empty())) price = nullptr;
     strips.push_back({i + 1, &advice.calls[i], price,
                       parts_of(spread_over_time(advice.record, advice.calls[i]), advice.record.run_s)});
   }

@@ -109,7 +109,7 @@ struct KnownExchange {
 
 /// The numbers of an exchange that are as they are in memory.
 struct PlainNumbers {
-  std::int64_t calls;
+  std::int64_t calls, handles;
   Seconds exchange_s, in_call_s;
   bool is_by_clock, is_equal;
   Bytes bytes, equal_bytes;
@@ -134,7 +134,7 @@ PackedValues pack_exchanges(const RecordTable& table) {
     values.put(key);
     values.put(entry.edges);
     values.put_text(table.site_names[key.site]);
-    values.put(PlainNumbers{n.calls, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(), n.bytes,
+    values.put(PlainNumbers{n.calls, n.handles, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(), n.bytes,
                             n.equal_bytes.value_or(0), n.blocks, n.over_time, entry.ran.by_library, entry.ran.by_ours,
                             entry.ran.by_both, entry.ran.saved_s, entry.ran.is_saved_known});
     values.put_text(entry.ran.strategy);
@@ -180,6 +180,7 @@ struct Gathered {
     auto& n = known.numbers;
     n.call = interposed_call_names[known.key.kind];
     n.calls = numbers.calls;
+    n.handles = numbers.handles;
     n.exchange_s = numbers.exchange_s;
     n.in_call_s = numbers.in_call_s;
     n.is_by_clock = numbers.is_by_clock;

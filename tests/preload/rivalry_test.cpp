@@ -1,8 +1,9 @@
-#include "preload/rivalry.hpp"
+#include "selector/choose/rivalry.hpp"
 
 #include <gtest/gtest.h>
 
 #include "preload/report.hpp"
+#include "selector/choose/rivalry_turns.hpp"
 
 namespace commpass {
 namespace {
@@ -28,6 +29,23 @@ TEST(Rivalry, LeavesTheFirstCallsToTheLibraryWithoutAsking) {
   Rivalry rivalry;
   EXPECT_EQ(run(rivalry, Rivalry::calls_before, 0.5).library, Rivalry::calls_before);
   EXPECT_EQ(rivalry.next(), Rivalry::Turn::both);
+}
+
+TEST(Rivalry, IsToldAheadByItsTurns) {
+  for (const int calls : {0, 1, 2, 5, 9, 40, 3000})
+    for (const double ratio : {0.5, 1.5}) {
+      Rivalry rivalry;
+      const auto ran = run(rivalry, calls, ratio);
+      const auto told = turns_of(calls, ratio);
+      EXPECT_EQ(told.library, ran.library) << calls << " calls, " << ratio;
+      EXPECT_EQ(told.ours, ran.ours) << calls << " calls, " << ratio;
+      EXPECT_EQ(told.both, ran.both) << calls << " calls, " << ratio;
+    }
+  EXPECT_DOUBLE_EQ(turns_of(2.5, 0.5).library, 2);
+  EXPECT_DOUBLE_EQ(turns_of(2.5, 0.5).both, 0.5);
+  constexpr double many = 1e12;
+  EXPECT_GT(turns_of(many, 0.5).ours, 0.99 * many);
+  EXPECT_GT(turns_of(many, 1.5).library, 0.99 * many);
 }
 
 TEST(Rivalry, GivesCallsToWhatIsFaster) {
