@@ -202,7 +202,7 @@ PageTable calls_table(const Advice& advice) {
 PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
   PageTable table{
       "Predicted on " + machine.machine + ", " + machine.layout + ": all calls of a run, by whom they are run",
-      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "as planned exchanges",
+      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "by a changed source",
        "their strategy", "they save of the run"},
       {}};
   for (std::size_t i = 0; i < advice.calls.size(); ++i) {
@@ -219,7 +219,7 @@ PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
                           is_taken ? price.taken : "left to MPI",
                           saving(price.taken_s),
                           seconds_cell(price.planned_s),
-                          price.planned.empty() ? "not known" : price.planned,
+                          price.planned.empty() ? "none" : price.planned,
                           saving(price.planned_s)});
   }
   return table;
@@ -229,7 +229,7 @@ void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine)
   page.heading("What would be saved on " + machine.machine);
   const auto& all = machine.all;
   page.paragraph(
-      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, planned exchanges {}.",
+      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, a changed source {}.",
                   percent(machine.share(all.library_s)), percent(machine.share(all.library_s - all.taken_s)),
                   percent(machine.share(all.library_s - all.planned_s))));
   if (!machine.library_rules.empty()) page.paragraph(fmt::format("Note: {}.", describe_library_rules(machine)));

@@ -145,6 +145,21 @@ inline constexpr std::array counted_call_effects = {
 #undef COMMPASS_ROW
 };
 
+/// May it wait for other ranks, so that it is known how long it takes? Posting a message is not timed, since reading a
+/// clock takes longer than counting.
+constexpr bool is_timed(CountedCall call) {
+  const auto number = static_cast<std::size_t>(call);
+  const std::string_view name = counted_call_names[number];
+  switch (counted_call_effects[number]) {
+    case CallEffect::waits: return true;
+    case CallEffect::sends:
+    case CallEffect::receives: return !name.starts_with("i") && !name.starts_with("start");
+    case CallEffect::accesses:
+    case CallEffect::prepares: return false;
+  }
+  return false;
+}
+
 /// Is it a call of messages, not a collective?
 constexpr bool is_counted_call(std::string_view name) {
   return std::ranges::find(counted_call_names, name) != counted_call_names.end();
