@@ -96,7 +96,7 @@ std::string summary_of(const Strip& strip, const Advice& advice) {
   const auto saved = [&](Seconds seconds) { return machine.share(strip.price->library_s - seconds); };
   constexpr double least_told = 0.0005;
   if (saved(strip.price->planned_s) < least_told) return text + "; nothing to save on " + machine.machine;
-  return text + fmt::format("; saves on {}: {} by commpass run, {} by a changed source", machine.machine,
+  return text + fmt::format("; saves on {}: {} by commpass run, {} changed", machine.machine,
                             percent(saved(strip.price->taken_s)), percent(saved(strip.price->planned_s)));
 }
 
