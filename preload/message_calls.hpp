@@ -24,7 +24,7 @@ COMMPASS_SEND(Rsend, rsend)
         __builtin_return_address(0),                                                                                   \
         [&] { return COMMPASS_LIBRARY(name)(buf, count, type, dest, tag, comm, request); },                            \
         [&](MessageLog& log, const MessageCall& of) {                                                                  \
-          log.send(of, world_rank(comm, dest), bytes_of(count, type), MakesRequest::yes);                              \
+          log.send(of, world_rank(comm, dest), bytes_of(count, type), made_request(*request));                         \
         });                                                                                                            \
   }
 COMMPASS_SEND(Isend, isend)
@@ -61,7 +61,9 @@ int COMMPASS_TAKEN(Irecv)(void* buf, COMMPASS_COUNT count, MPI_Datatype type, in
   return count_call<CountedCall::irecv>(
       __builtin_return_address(0),
       [&] { return COMMPASS_LIBRARY(Irecv)(buf, count, type, source, tag, comm, request); },
-      [&](MessageLog& log, const MessageCall& of) { log.receive(of, world_rank(comm, source), MakesRequest::yes); });
+      [&](MessageLog& log, const MessageCall& of) {
+        log.receive(of, world_rank(comm, source), made_request(*request));
+      });
 }
 
 int COMMPASS_TAKEN(Recv_init)(void* buf, COMMPASS_COUNT count, MPI_Datatype type, int source, int tag, MPI_Comm comm,

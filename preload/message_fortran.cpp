@@ -85,22 +85,22 @@ COMMPASS_BINDING(isend, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
                  (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::yes))
+                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
 COMMPASS_BINDING(ibsend, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
                  (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::yes))
+                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
 COMMPASS_BINDING(issend, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
                  (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::yes))
+                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
 COMMPASS_BINDING(irsend, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
                  (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::yes))
+                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
 COMMPASS_BINDING(send_init, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
@@ -130,7 +130,7 @@ COMMPASS_BINDING(irecv, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),
                  (buf, count, type, source, tag, comm, request),
-                 log.receive(of, rank_at(comm, source), MakesRequest::yes))
+                 log.receive(of, rank_at(comm, source), made_request(PMPI_Request_f2c(*request))))
 COMMPASS_BINDING(recv_init, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* request),

@@ -208,7 +208,7 @@ void MessageLog::complete(const MessageCall& of, int completed) {
   if (!phase.is_open()) return;
   phase.ticks += of.end_ticks - of.begin_ticks;
   phase.requests = std::max(phase.requests - completed, 0);
-  if (completed > 0 && phase.requests == 0) close_phase(of.end_ticks);
+  if (phase.requests == 0) close_phase(of.end_ticks);
 }
 
 void MessageLog::release(const MessageCall& of, MPI_Request request) {

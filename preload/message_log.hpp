@@ -65,8 +65,12 @@ struct MessageCall {
   std::uint64_t begin_ticks, end_ticks;  ///< 0 of calls that are not timed
 };
 
-/// Is a message left to a request, for which the program waits?
-enum class MakesRequest { no, yes };
+/// Is a message left to a request, for which the program waits? One that goes nowhere may be null at once.
+enum class MakesRequest { no, yes, null };
+
+inline MakesRequest made_request(MPI_Request request) {
+  return request == MPI_REQUEST_NULL ? MakesRequest::null : MakesRequest::yes;
+}
 
 /// What this process counts. Its memory is bounded: places and patterns by their number, partners by their sum.
 class MessageLog {

@@ -42,6 +42,7 @@ static void send_around(MPI_Comm comm, int me, int phases) {
 static void (*volatile const ring)(MPI_Comm, int, int) = send_around;
 
 /* A halo without ends: a receive, a send that blocks, a wait. */
+static volatile int no_rank = MPI_PROC_NULL; /* else the compiler makes two loops, with places of their own */
 static void halo(void) {
   const int next = rank + 1 < size ? rank + 1 : MPI_PROC_NULL, before = rank > 0 ? rank - 1 : MPI_PROC_NULL;
   char out[100] = {0}, in[100];
@@ -51,7 +52,7 @@ static void halo(void) {
     MPI_Irecv(in, 100, MPI_CHAR, before, 3, MPI_COMM_WORLD, &request);
     MPI_Send(out, 100, MPI_CHAR, next, 3, MPI_COMM_WORLD);
     MPI_Wait(&request, &status);
-    check(status.MPI_SOURCE == before);
+    check(status.MPI_SOURCE == before || before == no_rank);
   }
 }
 
