@@ -198,6 +198,22 @@ PageTable calls_table(const Advice& advice) {
   return table;
 }
 
+PageTable messages_table(const Record& record) {
+  PageTable table{
+      fmt::format("Messages of the program, by place; counting a call takes {}", format_seconds(record.counting_s)),
+      {"called from", "MPI_…", "ranks", "calls of all", "bytes", "partners of a rank", "time in calls"},
+      {}};
+  for (const auto& each : record.messages)
+    table.rows.push_back({each.site,
+                          each.call,
+                          {std::to_string(each.ranks), static_cast<double>(each.ranks)},
+                          {std::to_string(each.calls), static_cast<double>(each.calls)},
+                          {format_bytes(static_cast<double>(each.bytes)), static_cast<double>(each.bytes)},
+                          {std::to_string(each.partners), static_cast<double>(each.partners)},
+                          each.in_call_s > 0 ? seconds_cell(each.in_call_s) : PageCell("not known")});
+  return table;
+}
+
 /// What each call takes on a machine, by whom.
 PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
   PageTable table{
@@ -243,7 +259,8 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
   Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
   page.heading("The run");
   page.table(run_table(record));
-  if (advice.calls.empty()) return page.paragraph("No exchange was recorded: there is nothing to gain.");
+  if (!record.messages.empty()) page.table(messages_table(record));
+  if (advice.calls.empty()) return page.paragraph(describe_no_exchanges(record));
   const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
   for (const auto* profile : profiles)
     advice.machines.push_back(

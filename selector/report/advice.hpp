@@ -78,6 +78,8 @@ struct Advice {
 };
 /// "MPI's all-to-alls are not measured in the profile, and priced by the rules of MVAPICH2 2.3".
 std::string describe_library_rules(const MachineAdvice& machine);
+/// Of a record without exchanges.
+std::string describe_no_exchanges(const Record& record);
 std::string advice_text(const Advice& advice);
 std::string advice_json(const Advice& advice);
 

@@ -182,6 +182,11 @@ std::string describe_library_rules(const MachineAdvice& machine) {
                      machine.library_rules);
 }
 
+std::string describe_no_exchanges(const Record& record) {
+  return record.messages.empty() ? "No exchange was recorded: there is nothing to gain."
+                                 : "No exchange recurs with the same partners: there is nothing to plan.";
+}
+
 std::string advice_text(const Advice& advice) {
   const auto& record = advice.record;
   const auto measured_s = measured_in_calls(record);
@@ -189,10 +194,7 @@ std::string advice_text(const Advice& advice) {
   std::string text;
   append(text, "{}: {}\n", advice.origin, fitted(record.program, 100));
   append(text, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
-  if (record.exchanges.empty() && record.messages.empty())
-    return text + "No exchange was recorded: there is nothing to gain.\n";
-  if (record.exchanges.empty())
-    return text + "No exchange recurs with the same partners: there is nothing to plan.\n" + table_of_messages(advice);
+  if (record.exchanges.empty()) return text + describe_no_exchanges(record) + "\n" + table_of_messages(advice);
   text += wrap_lines(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
                                  percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
                                  is_by_clock ? "from the last arrival to the last finish"
