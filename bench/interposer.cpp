@@ -1,4 +1,5 @@
-// bench interposer: what does libcommpass-mpi add to a call that it leaves to the MPI library?
+// bench interposer: what does libcommpass-mpi add to a call that it leaves to the MPI library, and to a communicator
+// with few calls? On two ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -9,6 +10,7 @@
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
+#include "model/base/error.hpp"
 #include "model/base/json.hpp"
 
 namespace commpass::bench {
@@ -16,12 +18,12 @@ namespace {
 
 /// One rank's all-to-all, which nobody but the MPI library runs: by its own name, which the interposer has taken, and
 /// by the other one.
-Json interposer(const OutputOptions& options) {
+Json single_calls(const OutputOptions& options, bool shown, Json& summary) {
   const int samples = options.quick ? 201 : 2001;
   constexpr int calls = 1000;  ///< in a sample, for the clock
   Json json;
   double most = 0;
-  if (!options.json) fmt::print("{:>8} {:>12} {:>12} {:>12}\n", "bytes", "taken ns", "MPI's ns", "added ns");
+  if (shown) fmt::print("{:>8} {:>12} {:>12} {:>12}\n", "bytes", "taken ns", "MPI's ns", "added ns");
   for (const int bytes : {0, 8, 4096}) {
     std::vector<char> send(static_cast<std::size_t>(bytes) + 1), receive(send.size());
     const auto nanoseconds_of = [&](auto call) {
@@ -40,12 +42,54 @@ Json interposer(const OutputOptions& options) {
     }
     const double added_ns = median(added);
     most = std::max(most, added_ns);
-    if (!options.json)
-      fmt::print("{:>8} {:>12.0f} {:>12.0f} {:>12.0f}\n", bytes, median(taken), median(library), added_ns);
-    json["cases"].push_back(
+    if (shown) fmt::print("{:>8} {:>12.0f} {:>12.0f} {:>12.0f}\n", bytes, median(taken), median(library), added_ns);
+    json.push_back(
         {{"bytes", bytes}, {"taken_ns", median(taken)}, {"library_ns", median(library)}, {"added_ns", added_ns}});
   }
-  json["summary"] = {{"added_ns_max", most}};
+  summary["added_ns_max"] = most;
+  return json;
+}
+
+/// A duplicate of all ranks, 8 all-to-alls and its end, by MPI's own names and by those for tools: microseconds.
+Json short_lived_communicators(const OutputOptions& options, bool shown, Json& summary) {
+  const int samples = options.quick ? 21 : 201;
+  constexpr int communicators = 50, calls = 8;  // communicators in a sample, for the clock
+  std::vector<int> send(2), receive(2);
+  const auto microseconds_of = [&](auto call, auto free) {
+    PMPI_Barrier(MPI_COMM_WORLD);
+    const auto seconds = seconds_of([&] {
+      for (int i = 0; i < communicators; ++i) {
+        MPI_Comm copy = MPI_COMM_NULL;
+        PMPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        for (int k = 0; k < calls; ++k) call(send.data(), 1, MPI_INT, receive.data(), 1, MPI_INT, copy);
+        free(&copy);
+      }
+    });
+    constexpr double micro = 1e-6;
+    return seconds / communicators / micro;
+  };
+  std::vector<double> taken, library, ratios;
+  for (int i = 0; i < samples; ++i) {
+    taken.push_back(microseconds_of(MPI_Alltoall, MPI_Comm_free));
+    library.push_back(microseconds_of(PMPI_Alltoall, PMPI_Comm_free));
+    ratios.push_back(taken.back() / library.back());
+  }
+  const double taken_us = median(taken), library_us = median(library), ratio = median(ratios);
+  if (shown)
+    fmt::print("\n{:>24} {:>12} {:>12} {:>8}\n{:>24} {:>12.1f} {:>12.1f} {:>8.2f}\n", "communicator of 8 calls",
+               "taken us", "MPI's us", "ratio", "", taken_us, library_us, ratio);
+  summary["short_lived_communicator_ratio"] = ratio;
+  return {{"calls", calls}, {"taken_us", taken_us}, {"library_us", library_us}, {"ratio", ratio}};
+}
+
+Json interposer(const OutputOptions& options, bool shown) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 2) throw InputError("bench interposer", fmt::format("it has {} ranks", ranks), "run it on 2");
+  Json json, summary;
+  json["cases"] = single_calls(options, shown, summary);
+  json["communicators"] = short_lived_communicators(options, shown, summary);
+  json["summary"] = summary;
   return json;
 }
 
@@ -54,12 +98,18 @@ Json interposer(const OutputOptions& options) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  setenv("COMMPASS_MPI", "on", 1);  // before MPI_Init, when the interposer reads it
+  setenv("COMMPASS_MPI", "on", 1);                // before MPI_Init, when the interposer reads it
+  setenv("COMMPASS_MPI_REPORT", "/dev/null", 1);  // ranks tell each other of their calls
   MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   commpass::Command command{"bench-interposer",
-                            "What libcommpass-mpi adds to a call that it leaves to the MPI library."};
+                            "What libcommpass-mpi adds to a call that it leaves to the MPI library, and to a "
+                            "communicator with few calls, on two ranks."};
   OutputOptions options;
-  const int code = run_benchmark(command, argc, argv, "interposer", options, [&] { return interposer(options); });
+  const bool speaks = rank == 0;
+  const int code = run_benchmark(
+      command, argc, argv, "interposer", options, [&] { return interposer(options, speaks && !options.json); }, speaks);
   MPI_Finalize();
   return code;
 }

@@ -1,5 +1,5 @@
-// bench planning: what do a first and a second plan of a pattern take, and is what `measure` chooses as fast as the MPI
-// library's own call? On two ranks.
+// bench planning: what do a first and a further communicator take, what do a first and a second plan of a pattern, and
+// is what `measure` chooses as fast as the MPI library's own call? On two ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -95,6 +95,21 @@ class Planning {
   std::vector<Exchange> exchanges_;
   Calls last_;
 };
+
+/// Communicators of the same ranks, one after another: the first one detects where they sit.
+Json open_communicators(const OutputOptions& options, bool shown, Json& summary) {
+  const int further_count = options.quick ? 11 : 101;
+  const auto machine = generic_profile().machine;
+  const auto open = [&] { return time_exchange(MPI_COMM_WORLD, [&] { Communicator(MPI_COMM_WORLD, machine); }); };
+  const Seconds first_s = open();
+  std::vector<Seconds> further;
+  for (int i = 0; i < further_count; ++i) further.push_back(open());
+  const Seconds further_s = median(std::move(further));
+  if (shown)
+    fmt::print("first communicator {}, a further one {}\n\n", format_seconds(first_s), format_seconds(further_s));
+  summary["further_communicator_over_first"] = further_s / first_s;
+  return {{"first_s", first_s}, {"further_s", further_s}};
+}
 
 Json plan_twice(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
   const int repetitions = options.quick ? 11 : 101, plans = options.quick ? 100 : 1000;
@@ -226,8 +241,9 @@ Json run_all(const OutputOptions& options, bool shown) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks != 2) throw InputError("bench planning", fmt::format("it has {} ranks", ranks), "run it on 2");
-  Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   Json json, summary;
+  json["communicators"] = open_communicators(options, shown, summary);
+  Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   json["plans"] = plan_twice(communicator, options, shown, summary);
   json["measured"] = compare_all(communicator, options, shown, summary);
   json["summary"] = summary;

@@ -65,12 +65,12 @@ void count(const CallRunner& by, Seconds exchange_s, WhoRan& ran) {
     case Rivalry::Turn::library: ++ran.by_library; return;
     case Rivalry::Turn::ours:
       ++ran.by_ours;
-      if (by.ratio > 0) ran.saved_s += exchange_s * (1 / by.ratio - 1);
+      if (by.ratio.median > 0) ran.saved += saved_by_ours(exchange_s, by.ratio);
       else ran.is_saved_known = false;
       break;
     case Rivalry::Turn::both:
       ++ran.by_both;
-      if (by.library_s) ran.saved_s -= std::max(exchange_s - *by.library_s, 0.0);
+      if (by.library_s) ran.saved += SavedTime{-1, -1, -1} * std::max(exchange_s - *by.library_s, 0.0);
       break;
   }
   if (by.strategy) ran.strategy = *by.strategy;
@@ -142,8 +142,9 @@ void CallLog::keep_row(Pending& call, const BlockRow& blocks) {
   call.row = row;
 }
 
-void CallLog::begin_telling() noexcept {
-  if (pending_.empty() || comm_ == MPI_COMM_NULL) return;
+/// What this rank tells. @return is there anything to tell, and a communicator?
+bool CallLog::collect() noexcept {
+  if (pending_.empty() || comm_ == MPI_COMM_NULL) return false;
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
   least_.clear();
@@ -162,6 +163,20 @@ void CallLog::begin_telling() noexcept {
                                static_cast<std::uint64_t>(in_call_s * ns_per_s)});
   }
   least_.insert(least_.end(), {clock_identity(), -clock_identity()});
+  return true;
+}
+
+void CallLog::tell() noexcept {
+  const bool is_told = collect();
+  if (is_told) {
+    PMPI_Allreduce(MPI_IN_PLACE, least_.data(), static_cast<int>(least_.size()), MPI_DOUBLE, MPI_MIN, comm_);
+    PMPI_Allreduce(MPI_IN_PLACE, sums_.data(), static_cast<int>(sums_.size()), MPI_UINT64_T, MPI_SUM, comm_);
+  }
+  take_all(is_told);
+}
+
+void CallLog::begin_telling() noexcept {
+  if (!collect()) return;
   PMPI_Iallreduce(MPI_IN_PLACE, least_.data(), static_cast<int>(least_.size()), MPI_DOUBLE, MPI_MIN, comm_,
                   &requests_[0]);
   PMPI_Iallreduce(MPI_IN_PLACE, sums_.data(), static_cast<int>(sums_.size()), MPI_UINT64_T, MPI_SUM, comm_,
@@ -172,6 +187,10 @@ void CallLog::end_telling() noexcept {
   if (pending_.empty()) return;
   const bool is_told = comm_ != MPI_COMM_NULL;
   if (is_told) PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  take_all(is_told);
+}
+
+void CallLog::take_all(bool is_told) noexcept {
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
   for (std::size_t i = 0; i < pending_.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -37,7 +38,7 @@ using BlockRow = std::vector<SentBlock>;
 /// Who ran a call, and what is known of how long it would have taken otherwise.
 struct CallRunner {
   Rivalry::Turn turn = Rivalry::Turn::library;
-  double ratio = 0;                       ///< of ours: its time ÷ the library's, as measured before; 0: nobody knows
+  MedianInterval ratio = {0, 0, 0};       ///< of ours: its time ÷ the library's, as measured before; 0: not known
   std::optional<Seconds> library_s = {};  ///< of both: what the library took
   const std::string* strategy = nullptr;  ///< of ours or both; as long as the communicator's engines
 };
@@ -68,6 +69,8 @@ struct RecordTable {
   std::array<OtherCalls, interposed_calls> others = {};
   Bytes row_bytes = 0;
   Seconds begin_s = 0;  ///< of the run, by monotonic_seconds
+  std::int64_t page_faults_at_begin = 0;
+  std::atomic<bool> calls_overlap = false;  ///< were two threads in calls at once?
 
   std::uint64_t number_of(const void* site);
 };
@@ -94,8 +97,9 @@ class CallLog {
   /// lost when the communicator is freed. The same on all ranks.
   bool is_due() const { return pending_.size() >= std::clamp(told_ / told_to_pending, std::size_t{1}, most_pending); }
 
-  /// The ranks tell each other, and all know the same then. Collective, in any order with other communicators between
-  /// begin and end.
+  /// The ranks tell each other, and all know the same then. Collective.
+  void tell() noexcept;
+  /// The same, in any order with other communicators between begin and end. Takes some ten times as long on one node.
   void begin_telling() noexcept;
   void end_telling() noexcept;
 
@@ -125,6 +129,8 @@ class CallLog {
     std::uint64_t hash, site, bytes, blocks, edges, without_entry, without_row, in_call_ns;
   };
 
+  bool collect() noexcept;
+  void take_all(bool is_told) noexcept;
   void take(const Pending& call, const Told& told);
   RecordEntry* find_or_make(const Pending& call, const Told& told);
   void keep_row(Pending& call, const BlockRow& blocks);

@@ -39,7 +39,7 @@ struct PlainNumbers {
   std::int64_t blocks;
   OverTime over_time;
   std::int64_t by_library, by_ours, by_both;
-  Seconds saved_s;
+  SavedTime saved;
   bool is_saved_known;
 };
 
@@ -59,7 +59,7 @@ PackedValues pack_exchanges(const RecordTable& table) {
     values.put_text(table.site_names[key.site]);
     values.put(PlainNumbers{n.calls, n.handles, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(),
                             n.bytes, n.equal_bytes.value_or(0), n.blocks, n.over_time, entry.ran.by_library,
-                            entry.ran.by_ours, entry.ran.by_both, entry.ran.saved_s, entry.ran.is_saved_known});
+                            entry.ran.by_ours, entry.ran.by_both, entry.ran.saved, entry.ran.is_saved_known});
     values.put_text(entry.ran.strategy);
   }
   for (const auto& other : table.others) {
@@ -112,7 +112,7 @@ struct Gathered {
     if (numbers.is_equal) n.equal_bytes = numbers.equal_bytes;
     n.over_time = numbers.over_time;
     known.ran = {numbers.by_library, numbers.by_ours,        numbers.by_both,
-                 numbers.saved_s,    numbers.is_saved_known, values.get_text()};
+                 numbers.saved,      numbers.is_saved_known, values.get_text()};
     const auto communicator = communicators.find({leader, known.key.group});
     if (communicator == communicators.end()) {
       auto& other = others[known.key.kind];
@@ -211,25 +211,30 @@ std::string command_line() {
   return text;
 }
 
-Seconds longest_run(MPI_Comm comm, Seconds own) {
+double largest_of_ranks(MPI_Comm comm, double own) {
   PMPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_MAX, comm);
   return own;
 }
 
 }  // namespace
 
+bool has_record(const OwnCommunicator& own) {
+  return largest_of_ranks(own.get(), record_table().entries.empty() ? 0 : 1) > 0;
+}
+
 GatheredRecord gather_record(const OwnCommunicator& own) {
   const auto comm = own.get();
   const auto& table = record_table();
   Gathered gathered;
   auto& record = gathered.record;
-  record.run_s = longest_run(comm, monotonic_seconds() - table.begin_s);
+  record.run_s = largest_of_ranks(comm, monotonic_seconds() - table.begin_s);
+  const bool calls_overlap = largest_of_ranks(comm, table.calls_overlap ? 1 : 0) > 0;
   const auto layout = detect_layout(comm);
   const auto pack = [&] { return pack_exchanges(table); };
   gather(comm, pack, [&](int from, PackedValues values) { gathered.open(from, std::move(values)); });
   gather_edges(comm, table, gathered);
   auto messages = gather_messages(comm);
-  GatheredRecord result;
+  GatheredRecord result{{}, {}, calls_overlap};
   if (own.rank() != 0) return result;
   record.layout = text_of(layout);
   record.program = command_line();

@@ -12,7 +12,11 @@ namespace commpass {
 struct GatheredRecord {
   Record record = {};
   std::vector<WhoRan> ran = {};  ///< for each of its exchanges
+  bool calls_overlap = false;    ///< were two threads of a rank in calls at once?
 };
+
+/// Has any rank recorded a call? Collective. @param own  of all ranks of MPI_COMM_WORLD
+bool has_record(const OwnCommunicator& own);
 
 /// Collective, when all logs have been told. @param own  of all ranks of MPI_COMM_WORLD
 /// @return on rank 0; empty elsewhere

@@ -2,23 +2,50 @@
 // them is freed, and what is known of their calls is written.
 #include <mpi.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
 #include "preload/record_file.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/taken_communicator.hpp"
 #include "preload/takeover.hpp"
+#include "runtime/mpi/launcher.hpp"
+
+namespace {
+
+bool is_within_reach = false;  // NOLINT: of the process, whose MPI_Init is ours
+
+/// At the process's end, when nothing may be allocated any more.
+[[gnu::destructor]] void tell_of_calls_out_of_reach() {
+  int is_initialized = 0;
+  if (is_within_reach || PMPI_Initialized(&is_initialized) != MPI_SUCCESS || !is_initialized) return;
+  const char *const mode = std::getenv("COMMPASS_MPI"), *const verbose = std::getenv("COMMPASS_VERBOSE");
+  const bool is_told = mode && (std::string_view(mode) == "record" ||
+                                (std::string_view(mode) != "off" && verbose && std::string_view(verbose) == "1"));
+  if (is_told && commpass::launcher_of(1).rank == 0)
+    std::fputs(
+        "commpass: no call was within reach: the program initialised MPI by a name that no shared library takes over "
+        "(PMPI_Init; with MPICH mpi_f08), so that MPI ran all calls.\n",
+        stderr);
+}
+
+}  // namespace
 
 // MPI's own names, and MPI's own parameters.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
+  is_within_reach = true;
   const int code = PMPI_Init(argc, argv);
   if (code == MPI_SUCCESS) commpass::agree_on_settings();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  is_within_reach = true;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) commpass::agree_on_settings();
   return code;

@@ -36,13 +36,17 @@ void write_record_file(MPI_Comm world, const std::string& path) noexcept {
 
 void write_place_report(MPI_Comm world, const std::string& target) noexcept {
   write_together(world, "report by places", [&](const OwnCommunicator& own) {
+    int is_table = target == "-" ? 1 : 0;
+    PMPI_Bcast(&is_table, 1, MPI_INT, 0, own.get());
+    if (is_table && !has_record(own)) return;  // an empty table is not printed, and a context reads a profile
     const auto context = make_context(own.get(), "", nullptr, {});
     const auto gathered = gather_record(own);
     if (own.rank() != 0) return;
     const auto& record = gathered.record;
     const auto* const machine = context->unpriced.empty() ? &context->machine : nullptr;
-    const auto report = report_places(record, gathered.ran, context->layout, machine, context->unpriced);
-    if (target == "-") std::fputs(place_report_text(record, report).c_str(), stderr);
+    auto report = report_places(record, gathered.ran, context->layout, machine, context->unpriced);
+    report.calls_overlap = gathered.calls_overlap;
+    if (is_table) std::fputs(place_report_text(record, report).c_str(), stderr);
     else write_file(target, place_report_json(record, report));
   });
 }

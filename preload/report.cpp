@@ -1,22 +1,29 @@
 #include "preload/report.hpp"
 
 #include <fmt/core.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model/base/text.hpp"
+#include "preload/call_log.hpp"
 #include "preload/settings.hpp"
+#include "selector/report/fitted.hpp"
 
 namespace commpass {
 
 namespace {
 
+constexpr std::size_t strategy_width = 18;  // so that a row has 120 columns
+
 std::string row_of(int ranks, const char* name, const CallRecord& record) {
   const auto calls = record.by_library + record.by_ours + record.by_both;
-  const auto ratio = record.rivalry.ratio();
+  const auto ratio = record.rivalry.ratio().median;
   return fmt::format("{:<20} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10} {:>10}  {}\n", name, ranks, calls,
                      record.by_library, record.by_ours, record.by_both, calls == 0 ? 0 : record.bytes / calls,
-                     format_seconds(record.seconds), ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", record.strategy);
+                     format_seconds(record.seconds), ratio > 0 ? fmt::format("{:.2f}", ratio) : "-",
+                     fitted(record.strategy, strategy_width));
 }
 
 }  // namespace
@@ -55,11 +62,36 @@ std::string nothing_taken_over(const std::map<int, PastCalls>& calls) {
          "MPI_Neighbor_alltoall(v,w).\n";
 }
 
+std::string page_fault_note(std::int64_t page_faults, Bytes resident_max, Seconds run_s) {
+  constexpr Bytes page_bytes = 4096;
+  constexpr double times_filled_min = 4;      // once is how memory is first used
+  constexpr double faults_a_second = 10'000;  // some 1 % of the time, at 1 us each
+  const auto times =
+      static_cast<double>(page_faults * page_bytes) / static_cast<double>(std::max<Bytes>(resident_max, 1));
+  if (times < times_filled_min || static_cast<double>(page_faults) < faults_a_second * run_s) return {};
+  return fmt::format(
+      "commpass: rank 0 took {} page faults, enough to fill its memory {:.0f} times: glibc may return freed memory to "
+      "the system and fetch it again. Compare with MALLOC_TRIM_THRESHOLD_=1073741824 and "
+      "MALLOC_MMAP_THRESHOLD_=33554432 in the environment of all ranks, without Commpass, too.\n",
+      page_faults, times);
+}
+
+MemoryUse memory_use() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  constexpr Bytes kibibyte = 1024;
+  return {use.ru_minflt, use.ru_maxrss * kibibyte};
+}
+
 void write_report(bool takes_over) noexcept {
   if (!settings().reports) return;
   try {
     auto text = report_of(past_calls());
     if (takes_over) text += nothing_taken_over(past_calls());
+    const auto& table = record_table();
+    const auto use = memory_use();
+    text += page_fault_note(use.page_faults - table.page_faults_at_begin, use.resident_max,
+                            monotonic_seconds() - table.begin_s);
     std::fputs(text.c_str(), stderr);
   } catch (const std::exception&) {
     std::fputs("commpass: there is no memory for the report.\n", stderr);

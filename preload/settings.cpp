@@ -10,6 +10,9 @@
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
 #include "preload/message_log.hpp"
+#include "preload/report.hpp"
+#include "runtime/choose/warn_once.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 
@@ -29,6 +32,7 @@ Settings read_settings(std::string& complaint) {
   try {
     const auto environment = read_environment();
     read.mode = environment.interposition;
+    read.trial_loss_share = environment.trial_loss_share.value_or(TrialBudget::default_share);
     read.record_file = environment.record_file.value_or("");
     read.has_record_file = !read.record_file.empty() && !is_spawned();
     read.place_report = environment.place_report.value_or("");
@@ -75,8 +79,11 @@ void agree_on_settings() noexcept {
   if (numbers.back() == rank)
     std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
   agreed = own;
+  // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
+  if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
   if (agreed.counts_messages) begin_counting_messages();
+  record_table().page_faults_at_begin = memory_use().page_faults;
 }
 
 }  // namespace commpass

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/world_ranks.hpp"
 
 namespace commpass {
 
@@ -69,32 +71,17 @@ int forget_communicator(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// The ranks of a communicator in MPI_COMM_WORLD, MPI_UNDEFINED for those that it does not have.
-std::vector<int> ranks_in_world(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
-  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  PMPI_Group_translate_ranks(group, size, ranks.data(), world, found.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  return found;
-}
-
-/// Are there ranks that MPI_COMM_WORLD does not have? They may not have this library, or other settings.
-bool has_strangers(MPI_Comm comm) { return std::ranges::count(ranks_in_world(comm), MPI_UNDEFINED) > 0; }
-
 /// What all ranks can tell without asking the others.
-std::string refusal(MPI_Comm comm) {
+/// @param world_ranks  gets its ranks in MPI_COMM_WORLD; others may not have this library, or other settings
+std::string refusal(MPI_Comm comm, std::vector<int>& world_ranks) {
   int is_inter = 0, size = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
   if (is_inter) return "it is an intercommunicator";
   PMPI_Comm_size(comm, &size);
   if (size == 1) return "it has one rank";
-  return has_strangers(comm) ? "it has ranks that MPI_COMM_WORLD does not have" : "";
+  world_ranks = world_ranks_of(comm);
+  const bool has_strangers = world_ranks.empty() || std::ranges::count(world_ranks, MPI_UNDEFINED) > 0;
+  return has_strangers ? "it has ranks that MPI_COMM_WORLD does not have" : "";
 }
 
 /// Is a driver of a GPU in the process, so that buffers may lie where the host cannot read?
@@ -203,11 +190,12 @@ TakenCommunicator* taken(MPI_Comm comm) {
   if (const auto carried = carried_by(comm, of_process.key); !carried.is_known || carried.taken) return carried.taken;
   auto made = std::make_unique<TakenCommunicator>();
   PMPI_Comm_size(comm, &made->ranks);
-  made->left_to_library = refusal(comm);
+  std::vector<int> world_ranks;
+  made->left_to_library = refusal(comm, world_ranks);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
   if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
   if (settings().logs() && made->left_to_library.empty())
-    made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
+    made->log = std::make_unique<CallLog>(comm, std::move(world_ranks));
   auto* const kept = of_process.all.emplace_back(std::move(made)).get();
   PMPI_Comm_set_attr(comm, of_process.key, kept);
   return kept;
@@ -224,6 +212,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     const auto plain = OwnCommunicator::split_by_color(comm, 0);
     of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr, {}));
     of.engines->context->may_try_calls = false;  // calls are timed against the library's own here
+    if (settings().mode == Interposition::on) of.engines->alltoallv->leave_library_calls();
     if (!of.engines->context->unpriced.empty()) {
       of.left_to_library = of.engines->context->unpriced;
       of.engines.reset();
@@ -276,7 +265,7 @@ void CallRecord::add(const CallRecord& other) {
   bytes += other.bytes;
   seconds += other.seconds;
   if (!other.strategy.empty()) strategy = other.strategy;
-  if (other.rivalry.ratio() > 0) rivalry = other.rivalry;
+  if (other.rivalry.ratio().median > 0) rivalry = other.rivalry;
 }
 
 const std::map<int, PastCalls>& past_calls() { return registry().past; }

@@ -1,7 +1,10 @@
 #include "preload/takeover.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
+#include <limits>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -11,17 +14,30 @@
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 
 namespace {
 
 thread_local bool is_within = false;
+std::atomic<int> threads_within = 0;
+
+TrialBudget& trial_budget() {
+  static TrialBudget of_process;
+  return of_process;
+}
 
 class Inside {
  public:
-  Inside() { is_within = true; }
-  ~Inside() { is_within = false; }
+  Inside() {
+    is_within = true;
+    if (threads_within.fetch_add(1) > 0) record_table().calls_overlap = true;
+  }
+  ~Inside() {
+    --threads_within;
+    is_within = false;
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
@@ -33,32 +49,44 @@ int tell(const std::exception& error) {
   return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
 }
 
-int run_ours(const Call& call, TakenCommunicator& of) {
+/// Of our way.
+struct OursRan {
+  int code;
+  bool is_left;  ///< the choice is the library's call, which nothing has run yet; the same on every rank
+};
+
+OursRan run_ours(const Call& call, TakenCommunicator& of) {
   try {
     call.ours(of);
     of.record(call.kind).strategy = of.engines->alltoallv->last_strategy();
-    return MPI_SUCCESS;
+    return {MPI_SUCCESS, of.engines->alltoallv->was_left()};
   } catch (const std::exception& error) {
     const int code = tell(error);
     PMPI_Comm_call_errhandler(call.comm, code);
-    return code;
+    return {code, false};
   }
 }
 
 struct Timed {
-  double seconds;  ///< of the slowest rank, a little more than nothing
+  double seconds;  ///< of this rank, a little more than nothing
   int code;
+  bool is_left;
 };
+
+constexpr double nothing_s = 1e-9;
 
 /// One of the two ways, begun by all ranks together. All take part to its end, also where it has failed.
 Timed time_one_way(const Call& call, TakenCommunicator& of, bool is_library) {
   PMPI_Barrier(call.comm);
   const double begin = PMPI_Wtime();
-  const int code = is_library ? call.library() : run_ours(call, of);
-  constexpr double nothing_s = 1e-9;
-  double slowest = std::max(PMPI_Wtime() - begin, nothing_s);
-  PMPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, call.comm);
-  return {slowest, code};
+  const auto ran = is_library ? OursRan{call.library(), false} : run_ours(call, of);
+  return {std::max(PMPI_Wtime() - begin, nothing_s), ran.code, ran.is_left};
+}
+
+/// Of the slowest rank. Collective.
+template <std::size_t N>
+void slowest_of_ranks(std::array<double, N>& seconds, MPI_Comm comm) {
+  PMPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(N), MPI_DOUBLE, MPI_MAX, comm);
 }
 
 /// A code of MPI, and whose it is.
@@ -69,15 +97,36 @@ struct Ran {
 
 const std::string* strategy_of(const TakenCommunicator& of) { return &of.engines->alltoallv->last_strategy(); }
 
-/// The same bytes twice, since receiving does not change what is sent.
+Ran run_library(const Call& call, TakenCommunicator& of) {
+  ++of.record(call.kind).by_library;
+  return {call.library(), {}};
+}
+
+/// The same bytes twice, since receiving does not change what is sent. The library's call is run once where it is our
+/// choice, too: ours is asked first, until there is something to compare.
 Ran run_both(const Call& call, TakenCommunicator& of) {
-  auto& rivalry = of.record(call.kind).rivalry;
-  const bool is_library_first = rivalry.calls() % 2 == 0;
-  const auto first = time_one_way(call, of, is_library_first), second = time_one_way(call, of, !is_library_first);
+  auto& record = of.record(call.kind);
+  auto& rivalry = record.rivalry;
+  const bool is_library_first = rivalry.trials() % 2 == 1;
+  const auto first = time_one_way(call, of, is_library_first);
+  if (first.is_left) {
+    rivalry.leave();
+    return run_library(call, of);
+  }
+  const auto second = time_one_way(call, of, !is_library_first);
+  if (second.is_left) {
+    rivalry.leave();
+    ++record.by_library;
+    return {first.code, {}};
+  }
+  ++record.by_both;
   const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
-  rivalry.add(library.seconds, ours.seconds);
+  std::array seconds{library.seconds, ours.seconds};
+  slowest_of_ranks(seconds, call.comm);
+  trial_budget().spend(seconds[1]);
+  rivalry.add(seconds[0], seconds[1], seconds[1]);
   return {second.code != MPI_SUCCESS ? second.code : first.code,
-          {Rivalry::Turn::both, 0, library.seconds, strategy_of(of)}};
+          {Rivalry::Turn::both, {}, seconds[0], strategy_of(of)}};
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
@@ -86,14 +135,22 @@ Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   const bool is_first = record.pending_s == 0;
   const bool is_library = is_first == record.is_library_first;
-  const auto [seconds, code] = time_one_way(call, of, is_library);
-  const Ran ran{code, {Rivalry::Turn::both, 0, {}, strategy_of(of)}};
-  if (is_first) {
-    record.pending_s = seconds;
-    return ran;
+  const auto timed = time_one_way(call, of, is_library);
+  if (timed.is_left) {
+    record.pending_s = 0;
+    record.rivalry.leave();
+    return run_library(call, of);
   }
-  const double before = std::exchange(record.pending_s, 0);
-  record.rivalry.add(is_library ? seconds : before, is_library ? before : seconds);
+  ++record.by_both;
+  std::array seconds{timed.seconds};
+  slowest_of_ranks(seconds, call.comm);
+  const Ran ran{timed.code, {Rivalry::Turn::both, {}, {}, strategy_of(of)}};
+  const double before = std::exchange(record.pending_s, is_first ? seconds[0] : 0);
+  if (is_first) return ran;
+  const auto [library_s, ours_s] = is_library ? std::pair(seconds[0], before) : std::pair(before, seconds[0]);
+  const Seconds loss_s = std::max(ours_s - library_s, 0.0);
+  trial_budget().spend(loss_s);
+  record.rivalry.add(library_s, ours_s, loss_s);
   record.is_library_first = !record.is_library_first;
   return ran;
 }
@@ -102,29 +159,58 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
   return !of.left_to_library.empty() || (is_of_neighborhood(call.kind) && !of.neighborhoods_left_to_library.empty());
 }
 
+/// How many calls the trial that is due has to wait until its loss is affordable on all ranks. Collective.
+double calls_to_wait(const Call& call, TakenCommunicator& of) {
+  const auto& record = of.record(call.kind);
+  const auto& rivalry = record.rivalry;
+  const double share = settings().trial_loss_share;
+  const Seconds call_s = std::max(record.seconds / static_cast<double>(rivalry.calls()), nothing_s);
+  const Seconds loss_s =
+      (rivalry.trial_loss_s() > 0 ? rivalry.trial_loss_s() : call_s) + (of.engines ? 0 : trial_budget().opening_s());
+  std::array calls{share > 0 ? std::max((loss_s - trial_budget().credit_s(share)) / (share * call_s), 0.0)
+                             : std::numeric_limits<double>::infinity()};
+  slowest_of_ranks(calls, call.comm);
+  return calls[0];
+}
+
+Rivalry::Turn turn_of_rivalry(const Call& call, TakenCommunicator& of) {
+  auto& record = of.record(call.kind);
+  auto& rivalry = record.rivalry;
+  const auto turn = rivalry.next();
+  const bool completes_pair = record.pending_s > 0;
+  if (turn != Rivalry::Turn::both || completes_pair) return turn;
+  const double calls = calls_to_wait(call, of);
+  if (calls == 0) return turn;
+  rivalry.postpone(calls);
+  return rivalry.decided();
+}
+
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
   if (!call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of))
     return Rivalry::Turn::library;
-  const auto turn =
-      settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
-  if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);
+  const auto turn = settings().mode == Interposition::always ? Rivalry::Turn::ours : turn_of_rivalry(call, of);
+  if (turn != Rivalry::Turn::library && !of.engines) {
+    const double begin_s = monotonic_seconds();
+    open_engines(of, call.comm);
+    trial_budget().note_opening(monotonic_seconds() - begin_s);
+  }
   return is_refused(call, of) ? Rivalry::Turn::library : turn;
 }
 
 Ran run_taken(const Call& call, TakenCommunicator& of) {
-  auto& record = of.record(call.kind);
   switch (turn_of(call, of)) {
     case Rivalry::Turn::library: break;
     case Rivalry::Turn::ours: {
+      const auto ran = run_ours(call, of);
+      if (ran.is_left) break;
+      auto& record = of.record(call.kind);
       ++record.by_ours;
-      const int code = run_ours(call, of);
-      return {code, {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
+      return {ran.code, {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
     }
-    case Rivalry::Turn::both: ++record.by_both; return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
+    case Rivalry::Turn::both: return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
   }
-  ++record.by_library;
-  return {call.library(), {}};
+  return run_library(call, of);
 }
 
 /// May be collective where the call blocks.
@@ -136,14 +222,11 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
   } catch (const std::bad_alloc&) {
     sent.is_cut = true;
   }
-  auto& record = of.record(call.kind);
-  record.seconds += end_s - begin_s;
-  record.bytes += sent.total(peers_in(call.comm));
+  of.record(call.kind).bytes += sent.total(peers_in(call.comm));
   if (!of.log) return;
   const auto tell_if = [&](bool is_time) {
     if (!blocks(call.kind) || !is_time) return;
-    of.log->begin_telling();
-    of.log->end_telling();
+    of.log->tell();
   };
   tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
   of.log->add(call.kind, CallSite::of_program(), sent, by, begin_s, end_s);
@@ -178,7 +261,10 @@ int run(const Call& call) {
   const Inside inside;
   const double begin_s = monotonic_seconds();
   const auto ran = run_taken(call, *of);
-  if (asked.reports || asked.logs()) write_down(call, ran.by, *of, begin_s, monotonic_seconds());
+  const double end_s = monotonic_seconds();
+  of->record(call.kind).seconds += end_s - begin_s;
+  if (call.ours) trial_budget().earn(end_s - begin_s);
+  if (asked.reports || asked.logs()) write_down(call, ran.by, *of, begin_s, end_s);
   return ran.code;
 }
 

@@ -69,8 +69,12 @@ commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=
 commpass_unmodified_tests(unmodified_two_nodes unmodified 4
   VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step
   EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
-commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on
+commpass_unmodified_tests(unmodified_on unmodified 2 3
+  VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard
   EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+commpass_unmodified_tests(unmodified_left unmodified 2 3
+  VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=mpi
+  EXPECT "\nalltoallw +[23] +[0-9]+ +[1-9][0-9]* +0 +0 [^\n]* mpi\n")
 commpass_unmodified_tests(unmodified_alone unmodified 1 VARIABLES COMMPASS_MPI=on
   EXPECT "nothing was taken over: MPI ran all [1-9][0-9]* calls of rank 0")
 commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record
@@ -85,9 +89,26 @@ commpass_unmodified_tests(hostile_two_nodes hostile 4
 commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi
   EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
 if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is wrong by itself
-  commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on
+  commpass_unmodified_tests(hostile_on hostile 2 3
+    VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard
     EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 endif()
+if(COMMPASS_STATIC_CXX_LIBRARY AND COMMPASS_MPI_LIBRARY STREQUAL openmpi)
+  add_executable(heap preload/heap.c)
+  target_link_libraries(heap PRIVATE MPI::MPI_CXX)
+  set_target_properties(heap PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+  target_compile_options(heap PRIVATE -Wall -Wextra)
+  commpass_unmodified_tests(heap_off heap 2 VARIABLES COMMPASS_MPI=off EXPECT "the heap shrinks")
+  commpass_unmodified_tests(heap_record heap 2 3
+    VARIABLES COMMPASS_MPI=record COMMPASS_MPI_RECORD=${CMAKE_CURRENT_BINARY_DIR}/heap.json
+    EXPECT "the heap shrinks" REFUSE "the heap keeps")
+endif()
+add_executable(out_of_reach preload/out_of_reach.c)
+target_link_libraries(out_of_reach PRIVATE MPI::MPI_CXX)
+set_target_properties(out_of_reach PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+target_compile_options(out_of_reach PRIVATE -Wall -Wextra)
+commpass_unmodified_tests(out_of_reach_on out_of_reach 2 VARIABLES COMMPASS_MPI=on
+  EXPECT "^commpass: no call was within reach: [^\n]*\n$")
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
   EXPECT "left to the MPI library: .*sometimes")

@@ -262,6 +262,14 @@ const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(
   });
 }
 
+void AlltoallvEngine::survey_if_due(const OneShotChoice& choice, const AlltoallBlocks<const std::byte*>& sends,
+                                    std::optional<Bytes> block_bytes) {
+  const auto interval = choice.survey_interval;
+  if (context_->layout.ranks() == 1 || interval <= 0) return;
+  if (!block_bytes && survey_.is_due(interval)) survey(sends);
+  if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
+}
+
 void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   MessageTotals own;
   const Rank me = comm_.rank();
@@ -370,12 +378,19 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   require_path(options, data_);
   auto chosen = choose(options, block_bytes, is_in_place);
   const auto* run = &prepare(chosen, is_countable);
+  was_left_ = leaves_library_calls_ && !run->second.structure;
+  if (was_left_) {
+    const auto& own = is_in_place ? arguments_.receives : arguments_.sends;
+    survey_if_due(*chosen.choice, own.blocks(static_cast<const std::byte*>(is_in_place ? receive_buffer : send_buffer)),
+                  block_bytes);
+    last_ = &run->first;
+    return;
+  }
   if (is_in_place && !run->second.structure)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
-  const auto interval = chosen.choice->survey_interval;
   if (chosen.trials) begin_together(comm_.get());
   const double begin = chosen.trials ? MPI_Wtime() : 0;
   try {
@@ -383,10 +398,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    if (context_->layout.ranks() > 1 && interval > 0) {
-      if (!block_bytes && survey_.is_due(interval)) survey(sends);
-      if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
-    }
+    survey_if_due(*chosen.choice, sends, block_bytes);
     if (ours)
       damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
                              block_bytes ? BlockSizes::equal : BlockSizes::told, tag, buffers.space);

@@ -58,6 +58,11 @@ class AlltoallvEngine {
   void alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
                 MPI_Datatype recvtype, const AlltoallvOptions& options);
 
+  /// From now on an exchange for which the MPI library's own call is chosen is not run: its caller makes that call.
+  void leave_library_calls() { leaves_library_calls_ = true; }
+  /// Was the last exchange left to its caller? The same on every rank.
+  bool was_left() const { return was_left_; }
+
   /// What an exchange runs that nobody waits for now (StartedAlltoallv), found without the other ranks.
   struct Begun {
     const std::string* strategy = nullptr;         ///< as long as the engine
@@ -133,6 +138,8 @@ class AlltoallvEngine {
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;
   Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
+  void survey_if_due(const OneShotChoice& choice, const AlltoallBlocks<const std::byte*>& sends,
+                     std::optional<Bytes> block_bytes);
   void survey(const AlltoallBlocks<const std::byte*>& sends);
   void survey_devices();
   void complete_surveys();
@@ -162,7 +169,7 @@ class AlltoallvEngine {
   bool has_device_prices_ = false;  ///< have paths of data on devices prices? The same on every rank
   DeviceUse devices_{};             ///< what the last survey has found, if they have
   std::int64_t calls_with_own_tags_, runs_ = 0;
-  bool has_failed_ = false;
+  bool has_failed_ = false, leaves_library_calls_ = false, was_left_ = false;
 };
 
 }  // namespace commpass

@@ -111,7 +111,7 @@ void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const void* send
   const auto bytes = begin(comm, sendbuf, sends, recvbuf, receives);
   engine.alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
                    bytes.rdispls, MPI_BYTE, options);
-  end();
+  if (!engine.was_left()) end();
 }
 
 }  // namespace commpass

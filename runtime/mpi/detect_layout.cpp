@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/known_levels.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/node_address.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/world_ranks.hpp"
 
 namespace commpass {
 
@@ -97,7 +102,7 @@ std::vector<int> gather_groups(const OwnCommunicator& own, std::span<const int> 
 }
 
 /// Without levels whose instances are those of the next outer one.
-std::vector<Layout::LevelIds> without_repeated(std::vector<Layout::LevelIds> levels) {
+Levels without_repeated(Levels levels) {
   const Layout layout(levels);
   std::vector<std::string> repeated;
   for (std::size_t l = 0; l + 1 < layout.told().size(); ++l)
@@ -108,32 +113,64 @@ std::vector<Layout::LevelIds> without_repeated(std::vector<Layout::LevelIds> lev
   return levels;
 }
 
-}  // namespace
-
-Layout detect_layout(MPI_Comm comm) {
-  const OwnCommunicator own(comm);
+/// The levels up to nodes. A node is named by the lowest rank on it. Collective.
+Levels look_at_nodes(const OwnCommunicator& own) {
   const auto node = OwnCommunicator::split_by_node(own.get());
   struct Place {
-    int leader, knows_address;  // a node is named by the lowest rank on it
+    int leader;
     NodePlace on_node;
   };
-  const auto address = node_address_here();
-  Place mine{own.rank(), address ? 1 : 0, place_on_node(node.get())};
+  Place mine{own.rank(), place_on_node(node.get())};
   COMMPASS_MPI_CALL(MPI_Bcast, &mine.leader, 1, MPI_INT, 0, node.get());
   std::vector<Place> all(static_cast<std::size_t>(own.size()));
   constexpr int ints = sizeof(Place) / sizeof(int);
   COMMPASS_MPI_CALL(MPI_Allgather, &mine, ints, MPI_INT, all.data(), ints, MPI_INT, own.get());
-
-  std::vector<Layout::LevelIds> levels;
+  Levels levels;
   for (std::size_t l = 0; l < node_levels.size(); ++l) {
     auto& ids = levels.emplace_back(Layout::LevelIds{node_levels[l].name, {}}).ids;
     for (const auto& place : all) ids.push_back(place.on_node[l]);
   }
   auto& node_of = levels.emplace_back(Layout::LevelIds{node_level_name, {}}).ids;
   for (const auto& place : all) node_of.push_back(place.leader);
+  return levels;
+}
+
+/// What all ranks know; nothing where one does not, or knows something else: then all look. Collective.
+std::optional<Levels> recall_levels(const OwnCommunicator& own, std::span<const int> world_ranks) {
+  std::optional<Levels> known;
+  std::uint64_t digest = 0;
+  Failure failure;
+  attempt(failure, [&] {
+    if (!world_ranks.empty()) known = find_known_levels(world_ranks);
+    if (known) digest = std::hash<std::string>()(places_text(Layout(*known)));
+  });
+  std::array<std::uint64_t, 3> agreed{known && !failure ? 1U : 0U, digest, ~digest};
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, agreed.data(), static_cast<int>(agreed.size()), MPI_UINT64_T, MPI_MIN,
+                    own.get());
+  const bool is_same = agreed[0] == 1 && agreed[1] == ~agreed[2];
+  return is_same ? std::move(known) : std::nullopt;
+}
+
+Levels find_levels(const OwnCommunicator& own) {
+  auto world_ranks = world_ranks_of(own.get());
+  if (std::ranges::count(world_ranks, MPI_UNDEFINED) > 0) world_ranks.clear();
+  if (auto known = recall_levels(own, world_ranks)) return std::move(*known);
+  auto levels = look_at_nodes(own);
+  Failure without_memory;  // for the next communicator, which looks again
+  if (!world_ranks.empty()) attempt(without_memory, [&] { remember_levels(world_ranks, levels); });
+  return levels;
+}
+
+}  // namespace
+
+Layout detect_layout(MPI_Comm comm) {
+  const OwnCommunicator own(comm);
+  auto levels = find_levels(own);
+  const auto address = node_address_here();
+  int all_know_address = address ? 1 : 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &all_know_address, 1, MPI_INT, MPI_MIN, own.get());
   std::vector<int> groups;
-  if (std::ranges::all_of(all, [](const Place& place) { return place.knows_address == 1; }))
-    groups = gather_groups(own, node_of, *address);
+  if (all_know_address) groups = gather_groups(own, levels.back().ids, *address);
   if (!groups.empty()) levels.push_back({"group", std::move(groups)});
   return Layout(without_repeated(std::move(levels)));
 }

@@ -1,37 +1,61 @@
 // Which of two ways to run the calls of a kind is faster, from times that all ranks have agreed on. No MPI here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "model/base/types.hpp"
+#include "selector/choose/measured_choice.hpp"
+
 namespace commpass {
 
-/// Of the calls of one kind on one communicator: the first ones go to the MPI library, as nobody knows yet whether
-/// there will be more; then some run both ways, and what is faster gets those that follow. Since sizes may change, some
-/// are run both ways again after eight times as many calls, and so on: at most an eighth of the calls after the first.
+/// Of the calls of one kind on one communicator: the MPI library runs the first ones, since there may be no more of
+/// them. Trials follow, calls that run both ways, as the loss of each is affordable (TrialBudget). Our way then runs
+/// all calls if it is faster beyond doubt, else the library does. Sizes may change, so that there are trials again
+/// after eight times as many calls. There are none while the library's call is what our way would run.
 ///
 /// Every rank asks and tells the same, so all decide alike.
 class Rivalry {
  public:
   enum class Turn { library, ours, both };
 
-  static constexpr std::int64_t calls_before = 2;  ///< left to the library without asking
-  static constexpr int pairs = 6;                  ///< of times that decide; even, see Takeover::run_in_turn
-  static constexpr int growth = 8;                 ///< between one decision and the next
+  static constexpr std::int64_t calls_before = 2;  ///< of the library before the first trial
+  static constexpr int pairs = 10;  ///< of times that decide; even, as calls in place take turns (run_in_turn)
+  static constexpr int growth = 8;  ///< between one decision and the next
 
-  /// Who runs the next call. To be asked once for each.
+  /// Who runs the next call; `both`: a trial is due, and is run or postponed. To be asked once for each call.
   Turn next();
-  /// Of a call that has been run both ways: the seconds of its slowest rank, in either. The first of a row is not
-  /// counted: it plans.
-  void add(double library_s, double ours_s);
-  /// The median of ours ÷ the library's when it was decided last; 0: not yet.
-  double ratio() const { return ratio_; }
+  /// Who runs a call that is no trial.
+  Turn decided() const { return is_ours_ ? Turn::ours : Turn::library; }
+  /// The trial that is due has to wait: some calls, and at least an eighth of those that there were.
+  void postpone(double calls);
+  /// Of a trial: the seconds of its slowest rank, in either way, and how much longer it took than the library's call.
+  /// The first one of a row is not counted: it plans.
+  void add(Seconds library_s, Seconds ours_s, Seconds loss_s);
+  /// Our way would run the library's call, so that there was nothing to compare. Sizes may not be known before the
+  /// first call of a row, so that the second one ends it.
+  void leave();
+
+  /// Of ours ÷ the library's when it was decided last; of no decision by times the median is 0.
+  const MedianInterval& ratio() const { return ratio_; }
+  /// What the next trial is expected to lose; 0: not known.
+  Seconds trial_loss_s() const { return loss_s_; }
   std::int64_t calls() const { return calls_; }
+  /// How many calls come before the next trial.
+  std::int64_t calls_to_trial() const { return std::max(tries_at_ - calls_, std::int64_t{0}); }
+  /// As many times next(). @param calls  at most calls_to_trial()
+  void pass(std::int64_t calls) { calls_ += calls; }
+  /// Of this row, those that are counted.
+  std::int64_t trials() const { return static_cast<std::int64_t>(ratios_.size()); }
 
  private:
-  std::int64_t calls_ = 0, decides_at_ = calls_before;
-  bool is_open_ = false, is_ours_ = false, is_first_ = true;
-  double ratio_ = 0;
+  void close(bool is_ours);
+
+  std::int64_t calls_ = 0, tries_at_ = calls_before;
+  bool is_ours_ = false, is_first_ = true;
+  MedianInterval ratio_ = {0, 0, 0};
+  Seconds loss_s_ = 0;
   std::vector<double> ratios_ = {};
 };
 

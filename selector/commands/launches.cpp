@@ -6,11 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/base/error.hpp"
@@ -28,17 +33,61 @@ namespace commpass {
 
 namespace {
 
+/// The errors and warnings of launches, of which each has the same to say.
+class PassedErrors {
+ public:
+  PassedErrors() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw InputError("stderr of launches", fmt::format("no pipe can be made ({})", std::strerror(errno)),
+                       "close some files");
+  }
+  PassedErrors(const PassedErrors&) = delete;
+  PassedErrors& operator=(const PassedErrors&) = delete;
+  ~PassedErrors() {
+    for (const int end : ends_)
+      if (end >= 0) close(end);
+  }
+
+  int write_end() const { return ends_[1]; }
+  /// Passes on what a launch writes, until the last of its processes has closed the pipe.
+  /// @param told  our own lines that earlier launches wrote, which are not repeated
+  void pass_on(std::set<std::string>& told) {
+    close(std::exchange(ends_[1], -1));
+    std::string line;
+    std::array<char, 4096> bytes{};
+    for (ssize_t count = 0; (count = read(ends_[0], bytes.data(), bytes.size())) != 0;) {
+      if (count < 0 && errno != EINTR) break;
+      for (const char letter : std::string_view(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)))) {
+        line += letter;
+        if (letter == '\n' || letter == '\r') tell(std::exchange(line, {}), told);
+      }
+    }
+    tell(line, told);
+  }
+
+ private:
+  static void tell(const std::string& line, std::set<std::string>& told) {
+    const bool is_ours = line.starts_with("commpass: ");
+    if (!is_ours || told.insert(line).second) std::fputs(line.c_str(), stderr);
+  }
+
+  std::array<int, 2> ends_ = {-1, -1};
+};
+
 /// Runs a command line of words to its end, with nothing to read.
+/// @param told    see PassedErrors
 /// @param output  file for what it prints; empty: where this program prints
 /// @return its exit code
 /// @throws InputError if it cannot be started or is ended by a signal
-int run_words(const std::vector<std::string>& words, const std::string& output = {}) {
+int run_words(const std::vector<std::string>& words, std::set<std::string>& told, const std::string& output = {}) {
   std::vector<char*> list;
   for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));  // NOLINT: as execv wants them
   list.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
+  PassedErrors errors;
+  posix_spawn_file_actions_adddup2(&actions, errors.write_end(), STDERR_FILENO);
   if (!output.empty()) {
     constexpr mode_t own = 0600;
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, own);
@@ -49,6 +98,7 @@ int run_words(const std::vector<std::string>& words, const std::string& output =
   if (problem != 0)
     throw InputError(words[0], fmt::format("it cannot be started ({})", std::strerror(problem)),
                      "name the launcher as you start programs with it");
+  errors.pass_on(told);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
@@ -100,20 +150,22 @@ std::vector<std::string> words_of(const CalibrateArguments& arguments, const std
 /// Runs one of the launches.
 /// @return its name
 std::string launch(const LaunchArguments& launches, const std::string& progress, int number,
-                   const std::vector<std::string>& words, const std::string& output = {}) {
+                   const std::vector<std::string>& words, std::set<std::string>& told, const std::string& output = {}) {
   auto name = fmt::format("launch {} of {}", number, launches.count);
   if (show_progress(progress.empty() ? read_environment().progress : parse_progress(progress)))
     std::fputs((name + "\n").c_str(), stderr);
-  if (const int code = run_words(words, output); code != 0)
+  if (const int code = run_words(words, told, output); code != 0)
     throw InputError(name, fmt::format("'{}' ended with exit code {}", join(words, " "), code),
                      "see what it said above");
   return name;
 }
 
-NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::string& program, int number) {
+NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::string& program, int number,
+                            std::set<std::string>& told) {
   // Beside the output: where the launcher's ranks can write, too.
   const PassingFile file(fmt::format("{}.launch-{}", arguments.output, number));
-  const auto name = launch(arguments.launches, arguments.progress, number, words_of(arguments, program, file.path()));
+  const auto name =
+      launch(arguments.launches, arguments.progress, number, words_of(arguments, program, file.path()), told);
   return {name, read_profile(file.path())};
 }
 
@@ -125,8 +177,9 @@ void calibrate_by_launches(CalibrateArguments arguments, const std::string& prog
   if (const auto warning = replaced_warning(arguments.output, host_fingerprint()); !warning.empty())
     std::fputs(("commpass: " + warning + ".\n").c_str(), stderr);
   std::vector<NamedProfile> profiles;
+  std::set<std::string> told;
   for (int number = 1; number <= arguments.launches.count; ++number)
-    profiles.push_back(calibrate_once(arguments, program, number));
+    profiles.push_back(calibrate_once(arguments, program, number, told));
   const auto merged = merge_profiles(profiles);
   write_profile(merged, arguments.output);
   if (arguments.json) std::fputs(to_json(merged).c_str(), stdout);
@@ -146,8 +199,9 @@ void measure_by_launches(const MeasureArguments& arguments, const std::string& p
   if (!arguments.selection.format.json) words.push_back("--json");
   const PassingFile output(new_temporary_file());
   std::vector<std::string> reports;
+  std::set<std::string> told;
   for (int number = 1; number <= arguments.launches.count; ++number) {
-    launch(arguments.launches, arguments.progress, number, words, output.path());
+    launch(arguments.launches, arguments.progress, number, words, told, output.path());
     reports.push_back(read_file(output.path()));
   }
   const auto joined = join_launches(reports);

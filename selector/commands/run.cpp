@@ -274,13 +274,12 @@ void record_program(const RecordArguments& arguments) {
   const auto before = identity_of(output);
   const int code = run_to_end(line);
   if (!is_written(output, before)) {
-    std::fputs(
-        fmt::format("commpass: {} was not written: the program ended without MPI_Finalize, makes no calls of MPI by "
-                    "names that a shared library can take over, or rank 0 ran on a node that has a directory of its "
-                    "own there.\n",
-                    output)
-            .c_str(),
-        stderr);
+    const auto reason =
+        code != 0 ? fmt::format("the program ended with exit code {}, before MPI_Finalize", code)
+                  : std::string(
+                        "the program ended without MPI_Finalize, makes no calls of MPI by names that a shared "
+                        "library can take over, or rank 0 ran on a node that has a directory of its own there");
+    std::fputs(fmt::format("commpass: {} was not written: {}.\n", output, reason).c_str(), stderr);
     std::exit(code == 0 ? 1 : code);
   }
   std::fputs(fmt::format("commpass: wrote {}; 'commpass advise {} --profile NAME' reads it.\n", arguments.output,

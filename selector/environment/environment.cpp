@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -54,6 +55,13 @@ std::vector<std::string> parse_interposed_calls(const std::string& text) {
       throw InputError("call " + name, "it cannot be taken over",
                        fmt::format("use some of {}, {}", join(interposed_call_names, ", "), counted_calls_name));
   return names;
+}
+
+double parse_loss_share(const std::string& text) {
+  const auto share = parse_number<double>(text);
+  if (!share || !(*share >= 0) || std::isinf(*share))
+    throw InputError("loss " + text, "it is not a share of a time", "use a number of 0 or more, as 0.01");
+  return *share;
 }
 
 void add_prefix(Environment& environment, const std::string& value) {
@@ -128,6 +136,11 @@ const EnvironmentVariable variables[] = {
     {"COMMPASS_MPI_CALLS", "[names of calls](unmodified.md#calls), separated by `,`",
      "which calls are taken over or recorded; unset: all", "0.1", by_interposer, no_hint,
      [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
+    {"COMMPASS_MPI_LOSS", "number",
+     "how much of the time in the calls that it takes over libcommpass-mpi may lose by [trials](unmodified.md#who-runs-"
+     "a-call); `0`: no trials, so that MPI runs all calls; 0.01 is the default",
+     "0.1", by_interposer, no_hint,
+     [](Environment& e, const std::string& value) { e.trial_loss_share = parse_loss_share(value); }},
     {"COMMPASS_MPI_RECORD", "file", "where rank 0 writes the record in `MPI_Finalize`, with `COMMPASS_MPI=record`",
      "0.1", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.record_file = value; }},
     {"COMMPASS_MPI_REPORT", "file, or `-` for stderr",

@@ -39,6 +39,7 @@ struct Environment {
   std::optional<std::string> wisdom;                 ///< COMMPASS_WISDOM: the file in which measurements are kept
   Interposition interposition = Interposition::off;  ///< COMMPASS_MPI: off, record, on, always
   std::vector<std::string> interposed_calls;         ///< COMMPASS_MPI_CALLS (separated by ','); empty: all there are
+  std::optional<double> trial_loss_share;            ///< COMMPASS_MPI_LOSS: of the time in calls that are taken over
   std::optional<std::string> record_file;            ///< COMMPASS_MPI_RECORD: where calls that are recorded go
   std::optional<std::string> place_report;           ///< COMMPASS_MPI_REPORT: where a report by places goes
   Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never

@@ -230,6 +230,7 @@ class TakenCalls {
     handles_ = std::max(handles_, number(exchange.handles));
     library_s_ += number(exchange.calls) * price.library_s;
     once_s_ += number(exchange.calls) * price.once_s;
+    trial_s_ = std::max(trial_s_, price.trial_s);
     is_other_ = is_other_ || price.is_once_other();
   }
 
@@ -237,16 +238,16 @@ class TakenCalls {
   Seconds seconds_of(const RecordedExchange& exchange, const Price& price) const {
     const auto library_s = number(exchange.calls) * price.library_s;
     if (!is_other_ || once_s_ >= library_s_) return library_s;
-    const auto turns = turns_of(calls_ / handles_, once_s_ / library_s_);
+    const auto turns = turns_of(calls_ / handles_, {library_s_ / calls_, once_s_ / calls_, trial_s_});
     const auto all = turns.library + turns.ours + turns.both;
-    const auto each_s = turns.library * price.library_s + turns.ours * price.once_s +
+    const auto each_s = turns.opening_s / handles_ + turns.library * price.library_s + turns.ours * price.once_s +
                         turns.both * (price.library_s + price.once_s + price.trial_s);
     return number(exchange.calls) * each_s / all;
   }
 
  private:
   double calls_ = 0, handles_ = 1;
-  Seconds library_s_ = 0, once_s_ = 0;
+  Seconds library_s_ = 0, once_s_ = 0, trial_s_ = 0;
   bool is_other_ = false;
 };
 

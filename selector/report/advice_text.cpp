@@ -9,6 +9,7 @@
 #include "model/base/text.hpp"
 #include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
+#include "selector/report/fitted.hpp"
 #include "selector/report/json_text.hpp"
 
 namespace commpass {
@@ -22,13 +23,6 @@ std::string percent(double share) { return format_fixed(percents * share, 1) + "
 
 Seconds seconds_of(const Advice& advice, const AdvisedCall& call) {
   return call.calls == 0 || advice.record.run_s <= 0 ? 0 : call.measured_s / static_cast<double>(call.calls);
-}
-
-/// The text, cut in the middle where it would be longer than a column.
-std::string fitted(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
-  const auto end = (width - 1) / 2;
-  return text.substr(0, width - 1 - end) + "~" + text.substr(text.size() - end);
 }
 
 constexpr std::size_t site_width = 28;

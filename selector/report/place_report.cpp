@@ -3,12 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "selector/report/fitted.hpp"
 
 namespace commpass {
 
@@ -30,13 +33,13 @@ ReportedPlace place_of(const Record& record, const std::vector<WhoRan>& ran, Adv
     ranks.insert(members.begin(), members.end());
     const auto count = members_of(record, exchange);
     auto part = ran[i];
-    part.saved_s *= count;
+    part.saved = part.saved * count;
     place.ran.add(part);
     place.exchange_s += count * exchange.exchange_s;
     place.waiting_s += count * std::max(exchange.in_call_s - exchange.exchange_s, 0.0);
   }
   const auto all = static_cast<double>(std::max(ranks.size(), std::size_t{1}));
-  place.ran.saved_s /= all;
+  place.ran.saved = place.ran.saved * (1 / all);
   place.exchange_s /= all;
   place.waiting_s /= all;
   place.call = std::move(call);
@@ -46,33 +49,87 @@ ReportedPlace place_of(const Record& record, const std::vector<WhoRan>& ran, Adv
 /// A call starts an exchange that nobody timed.
 bool is_timed(const ReportedPlace& place) { return place.exchange_s > 0; }
 
-std::string seconds_or_dash(bool is_known, Seconds seconds) {
-  if (!is_known) return "-";
+constexpr std::size_t page_width = 120;
+
+bool is_distinguishable(const SavedTime& saved) { return saved.low_s > 0 || saved.high_s < 0; }
+
+/// "12 ms" or "12 ms..15 ms"; both ends are positive.
+std::string span_text(Seconds low_s, Seconds high_s) {
+  const auto low = format_seconds(low_s), high = format_seconds(high_s);
+  return low == high ? low : low + ".." + high;
+}
+
+std::string signed_seconds(Seconds seconds) {
   return seconds < 0 ? "-" + format_seconds(-seconds) : format_seconds(seconds);
 }
 
+/// "12 ms..15 ms", also of a loss; "-1 ms..2 ms".
+std::string interval_text(const SavedTime& saved) {
+  if (saved.high_s < 0) return span_text(-saved.high_s, -saved.low_s);
+  if (saved.low_s >= 0) return span_text(saved.low_s, saved.high_s);
+  return signed_seconds(saved.low_s) + ".." + signed_seconds(saved.high_s);
+}
+
+std::string saved_sentence(const PlaceReport& report) {
+  const auto& saved = report.saved;
+  if (!report.is_saved_known) return "what was saved was not measured";
+  if (saved == SavedTime{}) return "nothing was saved or lost";
+  if (!is_distinguishable(saved)) return "what was saved is not distinguishable from 0: " + interval_text(saved);
+  return interval_text(saved) + (saved.low_s > 0 ? " saved" : " lost");
+}
+
+std::string cells(const std::array<std::string, 11>& texts) {
+  constexpr std::array widths{22, 5, 7, 8, 7, 7, 7, 8, 8, 8, 8};
+  std::string text = fmt::format("{:<{}}", texts[0], widths[0]);
+  for (std::size_t i = 1; i < texts.size(); ++i) append(text, " {:>{}}", texts[i], widths[i]);
+  return text;
+}
+
+/// Two lines: numbers, and under them the strategy and the place.
 std::string row_of(const PlaceReport& report, std::size_t i) {
   const auto& place = report.places[i];
   const auto& call = place.call;
   const bool is_priced = report.predicted.has_value();
   const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
-  return fmt::format("{:<20} {:>6} {:>8} {:>12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}  {}  {}\n",
-                     call.call, call.ranks, place.ran.by_library + place.ran.by_ours + place.ran.by_both,
-                     format_bytes(call.bytes), place.ran.by_library, place.ran.by_ours, place.ran.by_both,
-                     seconds_or_dash(is_timed(place), place.exchange_s),
-                     seconds_or_dash(is_timed(place), place.waiting_s), seconds_or_dash(is_priced, price.library_s),
-                     seconds_or_dash(is_priced, price.taken_s),
-                     seconds_or_dash(is_timed(place) && place.ran.is_saved_known, place.ran.saved_s),
-                     place.ran.strategy.empty() ? "-" : place.ran.strategy, call.site);
+  const auto known = [](bool is_known, Seconds seconds) {
+    return is_known ? format_seconds(seconds) : std::string("-");
+  };
+  const bool is_saved_known = is_timed(place) && place.ran.is_saved_known;
+  auto text =
+      cells({call.call, std::to_string(call.ranks),
+             std::to_string(place.ran.by_library + place.ran.by_ours + place.ran.by_both), format_bytes(call.bytes),
+             std::to_string(place.ran.by_library), std::to_string(place.ran.by_ours), std::to_string(place.ran.by_both),
+             known(is_timed(place), place.exchange_s), known(is_timed(place), place.waiting_s),
+             known(is_priced, price.library_s), known(is_priced, price.taken_s)});
+  append(text, "\n    {} {}; {}", place.ran.saved.high_s < 0 ? "lost" : "saved",
+         is_saved_known ? interval_text(place.ran.saved) : "-", place.ran.strategy.empty() ? "-" : place.ran.strategy);
+  const auto begin = text.rfind('\n') + 1;
+  constexpr std::string_view before_site = ", called from ";
+  constexpr std::size_t site_width_min = 40;
+  const auto used = text.size() - begin + before_site.size();
+  append(text, "{}{}\n", before_site,
+         fitted(call.site, std::max(site_width_min, page_width - std::min(used, page_width))));
+  return text;
 }
 
 }  // namespace
+
+SavedTime& SavedTime::operator+=(const SavedTime& other) {
+  estimate_s += other.estimate_s;
+  low_s += other.low_s;
+  high_s += other.high_s;
+  return *this;
+}
+
+SavedTime saved_by_ours(Seconds call_s, const MedianInterval& ratio) {
+  return SavedTime{1 / ratio.median - 1, 1 / ratio.high - 1, 1 / ratio.low - 1} * call_s;
+}
 
 void WhoRan::add(const WhoRan& other) {
   by_library += other.by_library;
   by_ours += other.by_ours;
   by_both += other.by_both;
-  saved_s += other.saved_s;
+  saved += other.saved;
   is_saved_known = is_saved_known && other.is_saved_known;
   if (!other.strategy.empty()) strategy = other.strategy;
 }
@@ -85,7 +142,7 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
   for (std::size_t i = 0; i < record.exchanges.size(); ++i) {
     const auto share = members_of(record, record.exchanges[i]) / record.ranks();
     report.exchange_s += share * record.exchanges[i].exchange_s;
-    report.saved_s += share * ran[i].saved_s;
+    report.saved += ran[i].saved * share;
     report.is_saved_known = report.is_saved_known && ran[i].is_saved_known;
   }
   for (; calls.size() > most_places; calls.pop_back()) ++report.places_left_out;
@@ -103,35 +160,41 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
 std::string place_report_text(const Record& record, const PlaceReport& report) {
   if (report.places.empty()) return {};
   std::string text;
-  append(text, "commpass: by place, in all calls on average over ranks; predicted on {}\n",
+  append(text, "commpass: by place, in all calls on average over ranks; bytes of a call; predicted (p.) on {}\n",
          report.predicted ? report.predicted->machine : "no machine: " + report.unpriced);
-  append(text, "{:<20} {:>6} {:>8} {:>12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "MPI_...",
-         "ranks", "calls", "bytes a call", "by MPI", "by ours", "by both", "exchange", "waiting", "MPI's pred.",
-         "ours pred.", "saved", "last strategy, called from");
+  text += cells({"MPI_...", "ranks", "calls", "bytes", "by MPI", "by ours", "by both", "exchange", "waiting",
+                 "MPI's p.", "ours p."}) +
+          "\n";
   for (std::size_t i = 0; i < report.places.size(); ++i) text += row_of(report, i);
   if (report.places_left_out > 0) append(text, "{} more places are left out\n", report.places_left_out);
   for (const auto& other : record.others)
     append(text, "{} more calls of MPI_{} were counted only\n", other.calls, other.call);
-  append(text, "of a run of {} exchanges took {}; {}\n", format_seconds(record.run_s),
-         format_seconds(report.exchange_s),
-         report.is_saved_known ? seconds_or_dash(true, report.saved_s) + " saved" : "what was saved was not measured");
+  append(text, "of a run of {} exchanges took {}{}; {}\n", format_seconds(record.run_s),
+         format_seconds(report.exchange_s), report.calls_overlap ? ", added up over threads that call at once" : "",
+         saved_sentence(report));
   return text;
 }
 
 std::string place_report_json(const Record& record, const PlaceReport& report) {
   const auto known = [](bool is_known, Seconds seconds) { return is_known ? Json(seconds) : Json(); };
+  const auto interval = [](bool is_known, const SavedTime& saved) {
+    return is_known ? Json{saved.low_s, saved.high_s} : Json();
+  };
   Json json{{"schema_version", 1},
             {"context", {{"program", record.program}, {"mpi", record.mpi}, {"layout", record.layout}}},
             {"machine", report.predicted ? Json(report.predicted->machine) : Json()},
             {"unpriced", report.unpriced},
             {"run_s", record.run_s},
             {"exchange_s", report.exchange_s},
-            {"saved_s", known(report.is_saved_known, report.saved_s)},
+            {"calls_overlap", report.calls_overlap},
+            {"saved_s", known(report.is_saved_known, report.saved.estimate_s)},
+            {"saved_interval_s", interval(report.is_saved_known, report.saved)},
             {"places", Json::array()}};
   for (std::size_t i = 0; i < report.places.size(); ++i) {
     const auto& place = report.places[i];
     const bool is_priced = report.predicted.has_value();
     const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
+    const bool is_saved_known = is_timed(place) && place.ran.is_saved_known;
     json["places"].push_back({{"site", place.call.site},
                               {"call", place.call.call},
                               {"ranks", place.call.ranks},
@@ -147,7 +210,8 @@ std::string place_report_json(const Record& record, const PlaceReport& report) {
                               {"predicted_library_s", known(is_priced, price.library_s)},
                               {"predicted_ours_s", known(is_priced, price.taken_s)},
                               {"predicted_strategy", is_priced ? Json(price.taken) : Json()},
-                              {"saved_s", known(is_timed(place) && place.ran.is_saved_known, place.ran.saved_s)}});
+                              {"saved_s", known(is_saved_known, place.ran.saved.estimate_s)},
+                              {"saved_interval_s", interval(is_saved_known, place.ran.saved)}});
   }
   json["places_left_out"] = report.places_left_out;
   json["others"] = Json::array();

@@ -253,6 +253,26 @@ TEST(Measure, StartsSeveralLaunchesAndTellsTheirRange) {
   test::expect_one_sentence(measure("--csv"), {"--csv", "--json"});
 }
 
+TEST(Measure, RepeatsNoWarningOfItsLaunches) {
+  const auto told = test::run(COMMPASS_TEST_COMMAND
+                              " measure --launches 3 --profile generic --generate alltoall:ranks=2,bytes=64 -- "
+                              "sh -c 'echo \"commpass: beware\" >&2; echo another >&2; exit 1'");
+  const auto twice =
+      test::run("env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " COMMPASS_TEST_COMMAND
+                " measure --launches 2 --profile generic --generate alltoall:ranks=2,bytes=64 --repetitions 5 -- "
+                "sh -c 'echo \"commpass: beware\" >&2; echo another >&2; exec \"$@\"' sh " COMMPASS_TEST_MPIEXEC
+                " 2 " COMMPASS_TEST_MPIEXEC_FLAGS);
+  const auto count = [&](const std::string& line) {
+    int found = 0;
+    for (auto at = twice.err.find(line); at != std::string::npos; at = twice.err.find(line, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(twice.exit_code, 0) << twice.err;
+  EXPECT_EQ(count("commpass: beware\n"), 1) << twice.err;
+  EXPECT_EQ(count("another\n"), 2) << "which is not ours";
+  EXPECT_NE(told.err.find("commpass: beware\nanother\n"), std::string::npos) << told.err;
+}
+
 TEST(Calibrate, TellsOfALaunchThatFailsAndLeavesNothing) {
   const test::TemporaryDirectory directory;
   const auto launches = std::string(COMMPASS_TEST_COMMAND " calibrate --launches 2 -o ") + directory.path("x.json");

@@ -166,6 +166,14 @@ TEST_F(Recorded, SaysThatAProgramLeftNothing) {
       << result.err;
 }
 
+TEST_F(Recorded, SaysHowAProgramEndedThatLeftNothing) {
+  const auto result = record(file_, 1, "sh -c 'exit 3'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("run.json was not written: the program ended with exit code 3, before MPI_Finalize.\n"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(Recorded, NamesTheProgramsOwnPlaces) {
   const std::vector<std::string> programs{COMMPASS_TEST_FORTRAN};  // none where there is no Fortran
   for (const auto& program : programs) {
@@ -337,32 +345,69 @@ TEST(Run, TakesOver) {
   EXPECT_NE(result.err.find("commpass: by place"), std::string::npos) << result.err;
 }
 
-TEST(Run, ReportsByPlaces) {
+/// The report by places of the program whose exchanges are known, on two ranks.
+Json report_by_places(const std::string& variables) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("report.json");
   const auto result = test::run(COMMPASS_TEST_COMMAND " run --json " + file +
-                                " --profile lassen -- " COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS
-                                " " COMMPASS_TEST_RECORDED);
+                                    " --profile lassen -- " COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS
+                                    " " COMMPASS_TEST_RECORDED,
+                                variables);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err.find("commpass: by place"), std::string::npos) << result.err;
-  const auto json = Json::parse(read_file(file));
+  auto json = Json::parse(read_file(file));
   EXPECT_EQ(json["machine"], "lassen");
-  bool is_ring_there = false;
+  EXPECT_FALSE(json["places"].empty());
   for (const auto& place : json["places"]) {
     EXPECT_EQ(place["calls"], place["by_library"].get<std::int64_t>() + place["by_ours"].get<std::int64_t>() +
                                   place["by_both"].get<std::int64_t>())
         << place;
     EXPECT_NE(place["site"].get<std::string>().find("recorded"), std::string::npos) << place;
+  }
+  return json;
+}
+
+const std::string losses_do_not_matter = "COMMPASS_MPI_LOSS=1000";
+
+TEST(Run, ReportsByPlaces) {
+  const auto json = report_by_places(losses_do_not_matter + " COMMPASS_ALLTOALLV_STRATEGY=standard");
+  bool is_ring_there = false;
+  for (const auto& place : json["places"])
     if (place["call"] == "neighbor_alltoall") {
       is_ring_there = true;
       EXPECT_GT(place["calls"].get<int>(), 60) << "of 70, of which the last ones are lost as they are in a record";
-      EXPECT_EQ(place["by_both"], 7) << place;
-      EXPECT_FALSE(place["strategy"].is_null());
+      constexpr int trials = 11;  // one plans
+      EXPECT_EQ(place["by_both"], trials) << place;
+      EXPECT_EQ(place["strategy"], "standard");
       EXPECT_FALSE(place["saved_s"].is_null());
+      const auto saved_s = place["saved_s"].get<double>();
+      EXPECT_LE(place["saved_interval_s"][0].get<double>(), saved_s);
+      EXPECT_GE(place["saved_interval_s"][1].get<double>(), saved_s);
       EXPECT_GT(place["predicted_library_s"].get<double>(), 0);
     }
-  }
   EXPECT_TRUE(is_ring_there) << json;
+}
+
+TEST(Run, DoesNotRaceMpiAgainstItself) {
+  const auto json = report_by_places(losses_do_not_matter + " COMMPASS_ALLTOALLV_STRATEGY=mpi");
+  for (const auto& place : json["places"]) {
+    EXPECT_EQ(place["by_both"], 0) << place;
+    EXPECT_EQ(place["by_ours"], 0) << place;
+  }
+  EXPECT_EQ(json["saved_interval_s"], Json({0, 0}));
+}
+
+TEST(Run, TriesNothingInAProgramTooShortForIt) {
+  const auto json = report_by_places("COMMPASS_ALLTOALLV_STRATEGY=standard");
+  for (const auto& place : json["places"]) EXPECT_EQ(place["by_library"], place["calls"]) << place;
+}
+
+TEST(Run, MakesNoContextForAProgramWithoutSuchCalls) {
+  const auto result = test::run(COMMPASS_TEST_COMMAND " run --only alltoallw --profile lassen -- " COMMPASS_TEST_MPIEXEC
+                                                      " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_RECORDED);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("nothing was taken over"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("lassen was measured with"), std::string::npos) << "a context warns of it: " << result.err;
 }
 
 }  // namespace

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "preload/report.hpp"
 #include "selector/choose/rivalry_turns.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 namespace {
 
-/// Runs so many calls, in which ours takes `ratio` times as long as the library. @return how many were run so
+/// Runs so many calls, of which ours takes `ratio` times as long as the library's. @return how many were run so
 struct Count {
   int library = 0, ours = 0, both = 0;
 };
@@ -19,7 +22,7 @@ Count run(Rivalry& rivalry, int calls, double ratio) {
       case Rivalry::Turn::ours: ++count.ours; break;
       case Rivalry::Turn::both:
         ++count.both;
-        rivalry.add(1e-6, ratio * 1e-6);
+        rivalry.add(1e-6, ratio * 1e-6, ratio * 1e-6);
         break;
     }
   return count;
@@ -31,21 +34,23 @@ TEST(Rivalry, LeavesTheFirstCallsToTheLibraryWithoutAsking) {
   EXPECT_EQ(rivalry.next(), Rivalry::Turn::both);
 }
 
-TEST(Rivalry, IsToldAheadByItsTurns) {
-  for (const int calls : {0, 1, 2, 5, 9, 40, 3000})
-    for (const double ratio : {0.5, 1.5}) {
-      Rivalry rivalry;
-      const auto ran = run(rivalry, calls, ratio);
-      const auto told = turns_of(calls, ratio);
-      EXPECT_EQ(told.library, ran.library) << calls << " calls, " << ratio;
-      EXPECT_EQ(told.ours, ran.ours) << calls << " calls, " << ratio;
-      EXPECT_EQ(told.both, ran.both) << calls << " calls, " << ratio;
-    }
-  EXPECT_DOUBLE_EQ(turns_of(2.5, 0.5).library, 2);
-  EXPECT_DOUBLE_EQ(turns_of(2.5, 0.5).both, 0.5);
-  constexpr double many = 1e12;
-  EXPECT_GT(turns_of(many, 0.5).ours, 0.99 * many);
-  EXPECT_GT(turns_of(many, 1.5).library, 0.99 * many);
+TEST(RivalryTurns, TellAheadWhoRuns) {
+  constexpr Seconds long_s = 1e-2;  // trials are affordable from the first calls on
+  const auto told = [](double calls, double ratio, Seconds library_s) {
+    return turns_of(calls, {library_s, ratio * library_s, 0});
+  };
+  for (const double ratio : {0.5, 1.5}) {
+    const auto few = told(2, ratio, long_s);
+    EXPECT_EQ(few.library, 2);
+    EXPECT_EQ(few.opening_s, 0);
+    const auto many = told(1e9, ratio, long_s);
+    EXPECT_EQ(many.library + many.ours + many.both, 1e9);
+    EXPECT_GE(many.both, Rivalry::pairs + 1);
+    EXPECT_GT(ratio < 1 ? many.ours : many.library, 0.9e9);
+    EXPECT_GT(many.opening_s, 0);
+  }
+  EXPECT_EQ(told(1000, 0.5, 1e-6).library, 1000) << "a program of a millisecond affords no trial";
+  EXPECT_DOUBLE_EQ(told(1.5, 0.5, long_s).library, 1.5);
 }
 
 TEST(Rivalry, GivesCallsToWhatIsFaster) {
@@ -54,24 +59,34 @@ TEST(Rivalry, GivesCallsToWhatIsFaster) {
     const auto first = run(rivalry, 40, ratio);
     EXPECT_EQ(first.both, Rivalry::pairs + 1) << "one plans";
     EXPECT_EQ(first.ours, ratio < 1 ? 40 - Rivalry::calls_before - Rivalry::pairs - 1 : 0);
-    EXPECT_DOUBLE_EQ(rivalry.ratio(), ratio);
+    EXPECT_DOUBLE_EQ(rivalry.ratio().median, ratio);
   }
+}
+
+TEST(Rivalry, LeavesTheCallsToTheLibraryWhereOursIsNotFasterBeyondDoubt) {
+  Rivalry rivalry;
+  run(rivalry, Rivalry::calls_before, 1);
+  for (int i = 0; i <= Rivalry::pairs; ++i) run(rivalry, 1, i % 3 == 0 ? 1.2 : 0.95);
+  EXPECT_LT(rivalry.ratio().median, 1);
+  EXPECT_GT(rivalry.ratio().high, 1);
+  EXPECT_EQ(run(rivalry, 20, 0.5).ours, 0);
 }
 
 TEST(Rivalry, DoesNotCountTheCallThatPlans) {
   Rivalry rivalry;
   run(rivalry, Rivalry::calls_before, 1);
   ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
-  rivalry.add(1e-6, 1);
+  rivalry.add(1e-6, 1, 1);
+  EXPECT_EQ(rivalry.trial_loss_s(), 0) << "nor what it lost";
   EXPECT_GT(run(rivalry, 20, 0.9).ours, 0);
-  EXPECT_DOUBLE_EQ(rivalry.ratio(), 0.9);
+  EXPECT_DOUBLE_EQ(rivalry.ratio().median, 0.9);
 }
 
 TEST(Rivalry, IsNotDecidedByOneOutlier) {
   Rivalry rivalry;
   run(rivalry, Rivalry::calls_before + 3, 0.9);
   ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
-  rivalry.add(1e-6, 1);
+  rivalry.add(1e-6, 1, 1);
   EXPECT_GT(run(rivalry, 20, 0.9).ours, 0);
 }
 
@@ -84,6 +99,43 @@ TEST(Rivalry, AsksAgainSeldomAndHeedsTheAnswer) {
   EXPECT_EQ(later.ours, 0);
   Rivalry always;
   EXPECT_LE(run(always, 100000, 0.5).both, 6 * (Rivalry::pairs + 1)) << "ever more seldom";
+}
+
+TEST(Rivalry, EndsWhereOurWayIsTheLibrarysCall) {
+  Rivalry rivalry;
+  run(rivalry, Rivalry::calls_before, 1);
+  for (int i = 0; i < 2; ++i) {  // the sizes of the first one may be new
+    ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+    rivalry.leave();
+  }
+  EXPECT_EQ(run(rivalry, 20, 0.5).library, 20);
+  EXPECT_EQ(rivalry.ratio().median, 0) << "of no comparison";
+}
+
+TEST(Rivalry, PostponesATrialThatIsNotAffordable) {
+  Rivalry rivalry;
+  run(rivalry, Rivalry::calls_before, 1);
+  ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+  rivalry.postpone(100.5);
+  EXPECT_EQ(run(rivalry, 101, 0.5).library, 101);
+  ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+  rivalry.postpone(1);
+  EXPECT_EQ(run(rivalry, 13, 0.5).library, 13) << "an eighth of 104 calls, so that ranks seldom agree";
+  ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+  rivalry.postpone(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(run(rivalry, 1000, 0.5).library, 1000);
+}
+
+TEST(TrialBudget, IsAShareOfTheTimeInCalls) {
+  TrialBudget budget;
+  EXPECT_DOUBLE_EQ(budget.credit_s(0.01), TrialBudget::allowance_s);
+  budget.spend(TrialBudget::allowance_s);
+  EXPECT_DOUBLE_EQ(budget.credit_s(0.01), 0);
+  budget.earn(2);
+  EXPECT_NEAR(budget.credit_s(0.01), 0.02, 1e-12);
+  budget.note_opening(0.05);
+  EXPECT_NEAR(budget.credit_s(0.01), -0.03, 1e-12);
+  EXPECT_EQ(budget.opening_s(), 0.05) << "of the next communicator";
 }
 
 TEST(ReportOfInterposedCalls, SaysThatNothingWasTakenOver) {
@@ -119,6 +171,17 @@ TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
   EXPECT_NE(report.find("two-step"), std::string::npos);
   EXPECT_NE(report.find("left to MPI on 4 ranks: it is an intercommunicator"), std::string::npos);
   EXPECT_EQ(report.find("nobody called"), std::string::npos);
+}
+
+TEST(ReportOfInterposedCalls, TellsOfMemoryThatIsFetchedAgainAndAgain) {
+  constexpr Bytes resident = Bytes{64} << 20;
+  constexpr std::int64_t pages = resident / 4096;
+  EXPECT_EQ(page_fault_note(pages, resident, 0.1), "") << "all of it once";
+  EXPECT_EQ(page_fault_note(100 * pages, resident, 1000), "") << "seldom";
+  const auto note = page_fault_note(100 * pages, resident, 10);
+  EXPECT_NE(note.find("rank 0 took 1638400 page faults, enough to fill its memory 100 times"), std::string::npos)
+      << note;
+  EXPECT_NE(note.find("MALLOC_TRIM_THRESHOLD_"), std::string::npos);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ TEST(EnvironmentVariables, AreRead) {
       {"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b", "COMMPASS_STRATEGY=tuna,window=1,radix=4",
        "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient",
        "COMMPASS_WISDOM=/w.json", "COMMPASS_MPI=on", "COMMPASS_MPI_CALLS=alltoallv,neighbor_allgather",
-       "COMMPASS_MPI_RECORD=/r.json", "COMMPASS_MPI_REPORT=-"});
+       "COMMPASS_MPI_RECORD=/r.json", "COMMPASS_MPI_REPORT=-", "COMMPASS_MPI_LOSS=0.05"});
+  EXPECT_EQ(e.trial_loss_share, 0.05);
   EXPECT_EQ(e.record_file, "/r.json");
   EXPECT_EQ(e.place_report, "-");
   EXPECT_EQ(e.interposition, Interposition::on);
@@ -67,6 +68,7 @@ TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
       {"COMMPASS_MPI=sometimes", {"environment variable COMMPASS_MPI", "off, record, on or always"}},
       {"COMMPASS_MPI_CALLS=alltoallv,bcast",
        {"environment variable COMMPASS_MPI_CALLS", "bcast", "neighbor_alltoallv"}},
+      {"COMMPASS_MPI_LOSS=-1", {"environment variable COMMPASS_MPI_LOSS", "number of 0 or more"}},
       {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
   for (const auto& [entry, parts] : bad) {
     SCOPED_TRACE(entry);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass {
@@ -32,9 +33,9 @@ struct FourRanks {
 
 TEST(PlaceReport, AddsUpWhoRanTheCallsOfAPlace) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {4, 10, 7, 0.5, true, "two-step"});
-  run.add("solve", 0, 1, 1, {0, 5, 0, 0.25, true, "standard"});
-  run.add("set_up", 1, 1, 4, {2, 0, 0, 0, true, {}});
+  run.add("solve", 0, 2, 3, {4, 10, 7, {0.5, 0.25, 1}, true, "two-step"});
+  run.add("solve", 0, 1, 1, {0, 5, 0, {0.25, 0.25, 0.5}, true, "standard"});
+  run.add("set_up", 1, 1, 4, {2, 0, 0, {}, true, {}});
   const auto report = run.report();
   ASSERT_EQ(report.places.size(), 2U);
   const auto& solve = report.places[0];
@@ -45,17 +46,17 @@ TEST(PlaceReport, AddsUpWhoRanTheCallsOfAPlace) {
   EXPECT_EQ(solve.ran.strategy, "standard");
   EXPECT_DOUBLE_EQ(solve.exchange_s, 3);
   EXPECT_DOUBLE_EQ(solve.waiting_s, 1);
-  EXPECT_DOUBLE_EQ(solve.ran.saved_s, 0.75);
+  EXPECT_EQ(solve.ran.saved, (SavedTime{0.75, 0.5, 1.5}));
   const auto& half = report.places[1];
   EXPECT_DOUBLE_EQ(half.exchange_s, 1) << "of those that take part";
   EXPECT_DOUBLE_EQ(half.waiting_s, 3);
   EXPECT_DOUBLE_EQ(report.exchange_s, 3.5) << "of all four ranks";
-  EXPECT_DOUBLE_EQ(report.saved_s, 0.75);
+  EXPECT_EQ(report.saved, (SavedTime{0.75, 0.5, 1.5}));
 }
 
 TEST(PlaceReport, PredictsWhatAdviseDoes) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {100, 0, 0, 0, true, {}});
+  run.add("solve", 0, 2, 3, {100, 0, 0, {}, true, {}});
   const auto machine = read_profile(COMMPASS_TEST_PROFILES "/lassen.json").machine;
   const auto layout = Layout::with_ppn(4, 2);
   const auto report = report_places(run.record, run.ran, layout, &machine, "");
@@ -69,8 +70,8 @@ TEST(PlaceReport, PredictsWhatAdviseDoes) {
 
 TEST(PlaceReport, SaysWhatItDoesNotKnow) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {0, 9, 0, 0, false, "two-step"});
-  run.add("start", 0, 0, 1, {3, 0, 0, 0, true, {}});
+  run.add("solve", 0, 2, 3, {0, 9, 0, {}, false, "two-step"});
+  run.add("start", 0, 0, 1, {3, 0, 0, {}, true, {}});
   const auto report = run.report();
   const auto json = Json::parse(place_report_json(run.record, report));
   EXPECT_TRUE(json["machine"].is_null());
@@ -82,15 +83,68 @@ TEST(PlaceReport, SaysWhatItDoesNotKnow) {
   EXPECT_TRUE(json["places"][1]["strategy"].is_null());
   const auto text = place_report_text(run.record, report);
   EXPECT_NE(text.find("no machine: no profile"), std::string::npos) << text;
-  EXPECT_NE(text.find("two-step  solve"), std::string::npos) << text;
+  EXPECT_NE(text.find("saved -; two-step, called from solve"), std::string::npos) << text;
   EXPECT_EQ(place_report_text(Record{}, {}), "") << "of no calls";
 }
 
-TEST(PlaceReport, TellsLossesAsSuch) {
+/// The end of the last line.
+std::string saved_of(const SavedTime& saved) {
   FourRanks run;
-  run.add("solve", 0, 2, 2, {90, 0, 7, -0.5, true, "two-step"});
-  EXPECT_NE(place_report_text(run.record, run.report()).find("took 2 s; -500 ms saved"), std::string::npos)
-      << place_report_text(run.record, run.report());
+  run.add("solve", 0, 2, 2, {90, 4, 7, saved, true, "two-step"});
+  const auto text = place_report_text(run.record, run.report());
+  const std::string before = "exchanges took 2 s; ";
+  const auto found = text.find(before);
+  return found == std::string::npos ? text : text.substr(found + before.size());
+}
+
+TEST(PlaceReport, TellsWhatWasSavedAsAnInterval) {
+  EXPECT_EQ(saved_of({0.5, 0.25, 0.75}), "250 ms..750 ms saved\n");
+  EXPECT_EQ(saved_of({0.5, 0.5, 0.5}), "500 ms saved\n");
+}
+
+TEST(PlaceReport, TellsLossesAsSuch) {
+  EXPECT_EQ(saved_of({-0.5, -0.75, -0.25}), "250 ms..750 ms lost\n");
+  EXPECT_EQ(saved_of({-0.5, -0.5, -0.5}), "500 ms lost\n") << "of trials alone";
+}
+
+TEST(PlaceReport, TellsTheLossOfAPlaceAsSuch) {
+  FourRanks run;
+  run.add("solve", 0, 2, 2, {90, 0, 11, {-0.5, -0.5, -0.5}, true, "two-step"});
+  const auto text = place_report_text(run.record, run.report());
+  EXPECT_NE(text.find("\n    lost 500 ms; two-step, called from solve\n"), std::string::npos) << text;
+}
+
+TEST(PlaceReport, SaysWhatIsNotDistinguishableFromNothing) {
+  EXPECT_EQ(saved_of({0.1, -0.25, 0.5}), "what was saved is not distinguishable from 0: -250 ms..500 ms\n");
+  EXPECT_EQ(saved_of({}), "nothing was saved or lost\n");
+}
+
+TEST(PlaceReport, TakesItsIntervalFromThatOfTheRatio) {
+  const auto saved = saved_by_ours(2, {0.5, 0.4, 0.8});
+  EXPECT_DOUBLE_EQ(saved.estimate_s, 2);
+  EXPECT_DOUBLE_EQ(saved.low_s, 0.5);
+  EXPECT_DOUBLE_EQ(saved.high_s, 3);
+}
+
+TEST(PlaceReport, SaysWhereTimesOfThreadsAreAddedUp) {
+  FourRanks run;
+  run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
+  auto report = run.report();
+  EXPECT_EQ(place_report_text(run.record, report).find("threads"), std::string::npos);
+  report.calls_overlap = true;
+  EXPECT_NE(place_report_text(run.record, report).find("took 20 s, added up over threads that call at once;"),
+            std::string::npos);
+}
+
+TEST(PlaceReport, HasLinesOfAPage) {
+  FourRanks run;
+  const std::string type = "std::vector<std::vector<double, std::allocator<double> >, std::allocator<void> >";
+  run.add("void solver::exchange<" + type + ", " + type + ">(" + type + "&) (libsolver.so+0x12345)", 0, 2, 2,
+          {123456, 234567, 7, {0.1, -0.25, 0.5}, true, "local-then-node,radix=2"});
+  const auto text = place_report_text(run.record, run.report());
+  for (const auto& line : split(text, '\n')) EXPECT_LE(line.size(), 120U) << line;
+  EXPECT_NE(text.find("called from void solver::"), std::string::npos) << text;
+  EXPECT_NE(text.find("(libsolver.so+0x12345)"), std::string::npos) << text;
 }
 
 }  // namespace

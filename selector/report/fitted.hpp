@@ -1,0 +1,16 @@
+// Texts in columns of tables.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace commpass {
+
+/// The text, cut in the middle where it would be longer than a column.
+inline std::string fitted(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const auto end = (width - 1) / 2;
+  return text.substr(0, width - 1 - end) + "~" + text.substr(text.size() - end);
+}
+
+}  // namespace commpass
