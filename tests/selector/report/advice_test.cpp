@@ -111,7 +111,7 @@ TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
 TEST(Advice, OfNeighborsThatAreThereTwiceSavesNothingByRun) {
   Record record{"a.out", "MPI", "1x64", 10, {{}}, {}, {}};
   for (Rank rank = 0; rank < 64; ++rank) record.communicators[0].push_back(rank);
-  auto all = exchange("neighbor_alltoall", 0, 100000, 2);
+  auto all = exchange("neighbor_alltoall", 0, 10000000, 2);
   for (Rank from = 0; from < 64; ++from)
     for (Rank to = 0; to < 64; ++to) all.edges.push_back({from, to, 8});
   all.blocks = 10 * 64 * 64;
@@ -240,9 +240,10 @@ std::pair<double, double> savings_of(std::int64_t calls, std::int64_t handles) {
 
 TEST(Advice, CountsTheTrialsOfCommpassRun) {
   for (const std::int64_t calls : {1, 2}) EXPECT_EQ(savings_of(calls, 1).first, 0) << calls << " are MPI's";
-  EXPECT_LT(savings_of(9, 1).first, 0) << "seven run both ways";
-  EXPECT_GT(savings_of(100000, 1).first, 0.1);
-  EXPECT_LT(savings_of(100000, 1).first, savings_of(100000, 1).second + 1e-12);
+  EXPECT_LE(savings_of(9, 1).first, 0) << "trials cost more than they bring";
+  constexpr std::int64_t many = 100000000;
+  EXPECT_GT(savings_of(many, 1).first, 0.1);
+  EXPECT_LT(savings_of(many, 1).first, savings_of(many, 1).second + 1e-6);
   EXPECT_EQ(savings_of(1000, 500).first, 0) << "two calls on each of 500 communicators";
 }
 
