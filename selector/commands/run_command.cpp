@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <new>
+#include <set>
 #include <sstream>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
@@ -27,6 +31,24 @@ struct Overloaded : Functions... {
 };
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
+
+/// Names the switches that a switch needs or excludes in the order of their names: CLI11 has them by their addresses.
+class OrderedFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    auto text = Formatter::make_option_opts(option);
+    const auto put_in_order = [&](const std::set<CLI::Option*>& others) {
+      std::vector<std::string> names;
+      for (const auto* other : others) names.push_back(other->get_name());
+      const auto before = join(names, " ");
+      std::ranges::sort(names);
+      if (const auto at = text.find(before); at != std::string::npos) text.replace(at, before.size(), join(names, " "));
+    };
+    put_in_order(option->get_needs());
+    put_in_order(option->get_excludes());
+    return text;
+  }
+};
 
 /// Each use adds one. CLI11 would split "a,b" into two values if it were told to take many.
 CLI::Option* add_each_use(CLI::App& app, const Switch& each, const std::function<void(const std::string&)>& use) {
@@ -140,6 +162,7 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
   constexpr int bad_input = 1;
   std::optional<std::string> message;
   CLI::App app{command.about, command.name};
+  app.formatter(std::make_shared<OrderedFormatter>());
   try {
     build(app, command);
     for (const auto find : {find_empty, find_unknown_command})

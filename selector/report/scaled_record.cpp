@@ -186,7 +186,8 @@ ScaledRecord scaled(std::span<const Record> records, int ranks) {
     throw InputError("--ranks " + std::to_string(ranks),
                      smaller ? "no exchange has a shape that both records have"
                              : "no exchange of the record is one of all ranks with all",
-                     fmt::format("leave it out, or record the program on {} ranks", ranks));
+                     fmt::format("{}record the program on {} ranks",
+                                 smaller ? "" : "name a second record, of other ranks, or ", ranks));
   const auto outside_s = [](const Record& of) { return std::max(of.run_s - measured_in_calls(of), 0.0); };
   const Growth work = smaller ? growth_of(smaller->ranks(), outside_s(*smaller), record.ranks(), outside_s(record),
                                           work_is_shared, -work_is_shared)
