@@ -48,7 +48,7 @@ struct Strip {
     for (const auto& part : parts) most = std::max(most, part.calls);
     return most;
   }
-  /// Of the time by MPI there: what commpass run would save, and what planned exchanges would save beyond that.
+  /// Of the time by MPI there: what commpass run would save, and what a changed source would save beyond that.
   double run_saves() const { return part_of_library(price ? price->library_s - price->taken_s : 0); }
   double planned_saves() const { return part_of_library(price ? price->taken_s - price->planned_s : 0); }
 
@@ -72,7 +72,7 @@ std::vector<Strip> strips_of(const Advice& advice) {
   std::vector<Strip> strips;
   for (std::size_t i = 0; i < advice.calls.size(); ++i) {
     const auto* price = advice.machines.empty() ? nullptr : &advice.machines.front().prices[i];
-    if (price && price->library.empty()) price = nullptr;
+    if (price && (price->library.empty() || !advice.machines.front().guess.empty())) price = nullptr;
     strips.push_back({i + 1, &advice.calls[i], price,
                       parts_of(spread_over_time(advice.record, advice.calls[i]), advice.record.run_s)});
   }
@@ -96,7 +96,7 @@ std::string summary_of(const Strip& strip, const Advice& advice) {
   const auto saved = [&](Seconds seconds) { return machine.share(strip.price->library_s - seconds); };
   constexpr double least_told = 0.0005;
   if (saved(strip.price->planned_s) < least_told) return text + "; nothing to save on " + machine.machine;
-  return text + fmt::format("; saves on {}: {} by commpass run, {} planned", machine.machine,
+  return text + fmt::format("; saves on {}: {} by commpass run, {} changed", machine.machine,
                             percent(saved(strip.price->taken_s)), percent(saved(strip.price->planned_s)));
 }
 
@@ -161,7 +161,7 @@ std::vector<std::pair<Look, std::string>> legend_of(const std::vector<Strip>& st
   if (any(&Strip::is_timed)) legend.emplace_back(stays, has_prices ? "stays" : "in the call");
   const auto machine = advice.machines.empty() ? "" : " on " + advice.machines.front().machine;
   if (any([](const Strip& s) { return s.is_timed() && s.planned_saves() > 0; }))
-    legend.emplace_back(saved_by_plans, "saved by planned exchanges alone" + machine);
+    legend.emplace_back(saved_by_plans, "saved by a changed source alone" + machine);
   if (any([](const Strip& s) { return s.is_timed() && s.run_saves() > 0; }))
     legend.emplace_back(saved_by_run, "saved by commpass run" + machine);
   if (any([](const Strip& s) { return !s.is_timed(); })) legend.emplace_back(untimed, "number of calls");

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "preload/call_site.hpp"
+#include "preload/hash.hpp"
 
 namespace commpass {
 
@@ -20,16 +21,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double ns_per_s = 1e9;
-
-/// splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the number.
-std::uint64_t mixed(std::uint64_t number) {
-  number += 0x9e3779b97f4a7c15U;
-  number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
-  number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
-  return number ^ (number >> 31U);
-}
-
-std::uint64_t joined(std::uint64_t hash, std::uint64_t number) { return mixed(hash ^ mixed(number)); }
 
 std::uint64_t hash_of(const SentBlocks& blocks) {
   auto hash = joined(blocks.is_equal ? 1 : 0, static_cast<std::uint64_t>(blocks.each));
@@ -236,7 +227,8 @@ void CallLog::take(const Pending& call, const Told& told) {
   auto* const entry = find_or_make(call, told);
   if (!entry) return count_as_other(call);
   auto& sums = entry->numbers;
-  ++sums.calls;
+  if (++sums.calls == 1) sums.handles = 0;
+  if (counted_in_.insert(entry).second) ++sums.handles;
   const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // of a start nobody knows
   sums.exchange_s += exchange_s;
   sums.in_call_s += static_cast<double>(told.in_call_ns) / ns_per_s / ranks_;

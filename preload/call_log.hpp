@@ -12,11 +12,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "preload/rivalry.hpp"
 #include "preload/sent_blocks.hpp"
+#include "selector/choose/rivalry.hpp"
 #include "selector/environment/interposed_call.hpp"
 #include "selector/report/place_report.hpp"
 #include "selector/report/record.hpp"
@@ -142,6 +143,7 @@ class CallLog {
   // As long as they will ever be: a rank that had no memory for them could not even take part, and others would wait.
   std::vector<Pending> pending_ = {};
   std::map<std::uint64_t, std::shared_ptr<const BlockRow>> rows_ = {};  ///< by their hash
+  std::set<const RecordEntry*> counted_in_ = {};                        ///< entries that count this communicator
   std::vector<double> least_ = {};                                      ///< combined by minimum
   std::vector<std::uint64_t> sums_ = {};                                ///< combined by sum
   std::array<MPI_Request, 2> requests_ = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

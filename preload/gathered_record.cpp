@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -11,6 +10,8 @@
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "preload/gathered_messages.hpp"
+#include "preload/packed_values.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/mpi_library.hpp"
@@ -19,84 +20,6 @@
 namespace commpass {
 
 namespace {
-
-/// Values of one process, to be read by another one of the same program in the same order.
-class PackedValues {
- public:
-  PackedValues() = default;
-  explicit PackedValues(std::string bytes) : bytes_(std::move(bytes)) {}
-
-  template <class Value>
-  void put(const Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT: its bytes
-  }
-  template <class Value>
-  void put_list(std::span<const Value> values) {
-    put(values.size());
-    for (const auto& value : values) put(value);
-  }
-  void put_text(const std::string& text) { put_list(std::span<const char>(text)); }
-
-  template <class Value>
-  Value get() {
-    Value value{};
-    std::memcpy(static_cast<void*>(&value), bytes_.data() + read_, sizeof value);
-    read_ += sizeof value;
-    return value;
-  }
-  template <class Value>
-  std::vector<Value> get_list() {
-    std::vector<Value> values(get<std::size_t>());
-    for (auto& value : values) value = get<Value>();
-    return values;
-  }
-  std::string get_text() {
-    const auto letters = get_list<char>();
-    return {letters.begin(), letters.end()};
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_ = {};
-  std::size_t read_ = 0;
-};
-
-/// Rank 0 opens the parcels of all ranks, its own first, one at a time. What fails there does so when all have sent.
-template <class Open>
-void collect(MPI_Comm comm, const PackedValues& own, Open open) {
-  constexpr int tag = 0;
-  int rank = 0, ranks = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &ranks);
-  if (rank > 0) {
-    // Rank 0 holds no parcels that it is not reading yet.
-    PMPI_Ssend(own.bytes().data(), static_cast<int>(own.bytes().size()), MPI_BYTE, 0, tag, comm);
-    return;
-  }
-  Failure failure;
-  attempt(failure, [&] { open(0, PackedValues(own.bytes())); });
-  for (int from = 1; from < ranks; ++from) {
-    MPI_Status status;
-    int size = 0;
-    PMPI_Probe(from, tag, comm, &status);
-    PMPI_Get_count(&status, MPI_BYTE, &size);
-    std::string bytes;
-    attempt(failure, [&] { bytes.resize(static_cast<std::size_t>(size)); });
-    // Without memory for it, it is cut, which is an error that is no news.
-    PMPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE);
-    attempt(failure, [&] { open(from, PackedValues(std::move(bytes))); });
-  }
-  if (failure) throw Error(failure.sentence);
-}
-
-/// The same of what each rank packs. Collective, and all ranks fail if one does.
-template <class Pack, class Open>
-void gather(MPI_Comm comm, Pack pack, Open open) {
-  PackedValues own;
-  all_or_none(comm, [&] { own = pack(); });
-  all_or_none(comm, [&] { collect(comm, own, open); });
-}
 
 /// What rank 0 of a communicator knows of its calls.
 struct KnownExchange {
@@ -109,7 +32,7 @@ struct KnownExchange {
 
 /// The numbers of an exchange that are as they are in memory.
 struct PlainNumbers {
-  std::int64_t calls;
+  std::int64_t calls, handles;
   Seconds exchange_s, in_call_s;
   bool is_by_clock, is_equal;
   Bytes bytes, equal_bytes;
@@ -134,9 +57,9 @@ PackedValues pack_exchanges(const RecordTable& table) {
     values.put(key);
     values.put(entry.edges);
     values.put_text(table.site_names[key.site]);
-    values.put(PlainNumbers{n.calls, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(), n.bytes,
-                            n.equal_bytes.value_or(0), n.blocks, n.over_time, entry.ran.by_library, entry.ran.by_ours,
-                            entry.ran.by_both, entry.ran.saved, entry.ran.is_saved_known});
+    values.put(PlainNumbers{n.calls, n.handles, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(),
+                            n.bytes, n.equal_bytes.value_or(0), n.blocks, n.over_time, entry.ran.by_library,
+                            entry.ran.by_ours, entry.ran.by_both, entry.ran.saved, entry.ran.is_saved_known});
     values.put_text(entry.ran.strategy);
   }
   for (const auto& other : table.others) {
@@ -180,6 +103,7 @@ struct Gathered {
     auto& n = known.numbers;
     n.call = interposed_call_names[known.key.kind];
     n.calls = numbers.calls;
+    n.handles = numbers.handles;
     n.exchange_s = numbers.exchange_s;
     n.in_call_s = numbers.in_call_s;
     n.is_by_clock = numbers.is_by_clock;
@@ -309,6 +233,7 @@ GatheredRecord gather_record(const OwnCommunicator& own) {
   const auto pack = [&] { return pack_exchanges(table); };
   gather(comm, pack, [&](int from, PackedValues values) { gathered.open(from, std::move(values)); });
   gather_edges(comm, table, gathered);
+  auto messages = gather_messages(comm);
   GatheredRecord result{{}, {}, calls_overlap};
   if (own.rank() != 0) return result;
   record.layout = text_of(layout);
@@ -320,6 +245,8 @@ GatheredRecord gather_record(const OwnCommunicator& own) {
     record.exchanges.push_back(std::move(exchange.numbers));
     result.ran.push_back(std::move(exchange.ran));
   }
+  add_messages(std::move(messages), record);
+  result.ran.resize(record.exchanges.size());
   for (std::size_t i = 0; i < interposed_calls; ++i)
     if (auto& other = gathered.others[i]; other.calls > 0) {
       other.call = interposed_call_names[i];

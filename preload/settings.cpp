@@ -13,10 +13,11 @@
 
 #include "model/base/error.hpp"
 #include "preload/call_log.hpp"
+#include "preload/message_log.hpp"
 #include "preload/report.hpp"
-#include "preload/trial_budget.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/launcher.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 
@@ -42,9 +43,10 @@ Settings read_settings(std::string& complaint) {
     read.place_report = environment.place_report.value_or("");
     read.has_place_report = !read.place_report.empty() && !is_spawned();
     read.reports = environment.verbose || read.mode == Interposition::record;
+    const auto& asked = environment.interposed_calls;
+    read.counts_messages = read.records() && (asked.empty() || std::ranges::count(asked, counted_calls_name) > 0);
     for (std::size_t i = 0; i < interposed_calls; ++i)
-      read.is_taken[i] = environment.interposed_calls.empty() ||
-                         std::ranges::count(environment.interposed_calls, interposed_call_names[i]) > 0;
+      read.is_taken[i] = asked.empty() || std::ranges::count(asked, interposed_call_names[i]) > 0;
   } catch (const std::exception& error) {
     complaint = error.what();
     read = {};
@@ -123,17 +125,19 @@ void agree_on_settings() noexcept {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   // The least of each: off before record before on before always. And who tells of an environment that says nothing of
   // use.
-  std::array<int, interposed_calls + 4> numbers{};
+  std::array<int, interposed_calls + 5> numbers{};
   numbers[0] = static_cast<int>(own.mode);
   for (std::size_t i = 0; i < interposed_calls; ++i) numbers[i + 1] = own.is_taken[i] ? 1 : 0;
   numbers[interposed_calls + 1] = own.has_record_file ? 1 : 0;
   numbers[interposed_calls + 2] = own.has_place_report ? 1 : 0;
+  numbers[interposed_calls + 3] = own.counts_messages ? 1 : 0;
   numbers.back() = complaint.empty() ? std::numeric_limits<int>::max() : rank;
   Meeting(numbers).wait();
   own.mode = static_cast<Interposition>(numbers[0]);
   for (std::size_t i = 0; i < interposed_calls; ++i) own.is_taken[i] = numbers[i + 1] != 0;
   own.has_record_file = numbers[interposed_calls + 1] != 0;
   own.has_place_report = numbers[interposed_calls + 2] != 0;
+  own.counts_messages = numbers[interposed_calls + 3] != 0;
   own.reports = own.reports && rank == 0 && own.mode != Interposition::off;
   if (numbers.back() == rank)
     std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
@@ -141,6 +145,7 @@ void agree_on_settings() noexcept {
   // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
   if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
+  if (agreed.counts_messages) begin_counting_messages();
   record_table().page_faults_at_begin = memory_use().page_faults;
 }
 

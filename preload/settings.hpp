@@ -12,6 +12,7 @@ namespace commpass {
 struct Settings {
   Interposition mode = Interposition::off;
   std::array<bool, interposed_calls> is_taken{};
+  bool counts_messages = false;
   double trial_loss_share = 0;  ///< see TrialBudget; of this rank
   bool reports = false;
   bool has_record_file = false;

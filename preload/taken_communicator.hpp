@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "preload/call_log.hpp"
-#include "preload/rivalry.hpp"
 #include "runtime/engines.hpp"
+#include "selector/choose/rivalry.hpp"
 #include "selector/environment/interposed_call.hpp"
 
 namespace commpass {

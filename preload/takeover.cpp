@@ -14,9 +14,9 @@
 
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
-#include "preload/trial_budget.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "pictures/calls_over_time.hpp"
@@ -16,16 +17,16 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/advice.hpp"
+#include "selector/report/scaled_record.hpp"
 
 namespace commpass {
 
 namespace {
 
 struct AdviceOptions {
-  std::string file, patterns, svg;
+  std::vector<std::string> files;
+  std::string patterns, svg, layout, ppn, ranks;
   std::vector<std::string> profiles;
-  LayoutArguments layout;
-  int ranks = 0;
   std::size_t top = 20;
   bool json = false;
 };
@@ -58,29 +59,85 @@ void write_patterns(const Record& record, const std::vector<AdvisedCall>& calls,
   }
 }
 
+/// Whole numbers, separated by ','. @param text  checked before
+std::vector<int> numbers_of(const std::string& text) {
+  std::vector<int> numbers;
+  for (const auto& word : split(text, ',')) numbers.push_back(*parse_number<int>(word));
+  return numbers;
+}
+
+Check each_between(std::int64_t least, std::int64_t most) {
+  const auto one = between(least, most);
+  return {"INT,…", [=](const std::string& text) {
+            for (const auto& word : split(text, ','))
+              if (auto problem = one.problem(word); !problem.empty()) return problem;
+            return std::string();
+          }};
+}
+
+/// The runs to price: on how many ranks, and where they sit.
+struct AskedRun {
+  int ranks = 0;  ///< 0: those of the record
+  LayoutArguments layout = {};
+};
+
+std::vector<AskedRun> asked_runs(const AdviceOptions& arguments) {
+  std::vector<AskedRun> runs;
+  for (const int ranks : arguments.ranks.empty() ? std::vector{0} : numbers_of(arguments.ranks))
+    for (const int ppn : arguments.ppn.empty() ? std::vector{0} : numbers_of(arguments.ppn))
+      runs.push_back({ranks, {ppn, arguments.layout}});
+  return runs;
+}
+
+std::vector<Profile> read_profiles(const AdviceOptions& arguments, const Environment& environment,
+                                   const Layout& layout) {
+  auto names = arguments.profiles;
+  if (names.empty() && environment.profile) names.push_back(*environment.profile);
+  if (names.empty()) names.push_back(find_profile_or_default({}, environment, host_fingerprint(), layout));
+  std::vector<Profile> profiles;
+  for (const auto& name : names)
+    profiles.push_back(read_profile(find_profile(name, profile_directories(environment.profile_places))));
+  return profiles;
+}
+
+std::vector<Record> read_records(const AdviceOptions& arguments) {
+  if (arguments.files.size() > 2)
+    throw InputError(arguments.files[2], "it is the third record", "name one, or two of different numbers of ranks");
+  if (arguments.files.size() == 2 && arguments.ranks.empty())
+    throw InputError(arguments.files[1], "a second record tells how exchanges grow, and no growth is asked for",
+                     "add --ranks P, or leave it out");
+  std::vector<Record> records;
+  for (const auto& file : arguments.files) records.push_back(read_record(file));
+  return records;
+}
+
 void advise_on(const AdviceOptions& arguments) {
   const auto environment = read_environment();
   if (!arguments.svg.empty()) check_picture_path(arguments.svg);
-  const auto record = read_record(arguments.file);
-  Advice advice{arguments.file, record, advised_calls(record), 0, 0, {}};
+  const auto records = read_records(arguments);
+  const auto largest = std::ranges::max_element(records, {}, &Record::ranks) - records.begin();
+  const auto& record = records[static_cast<std::size_t>(largest)];
+  Advice advice{arguments.files[static_cast<std::size_t>(largest)], record, advised_calls(record), 0, 0, {}};
   for (; advice.calls.size() > arguments.top; advice.calls.pop_back()) {
     ++advice.calls_left_out;
     advice.left_out_s += advice.calls.back().measured_s;
   }
-  const auto asked = arguments.ranks > 0 ? scaled(record, arguments.ranks) : record;
-  const auto calls = arguments.ranks > 0 ? scaled_calls(asked, advice.calls, record.ranks()) : advice.calls;
-  const auto given = arguments.layout.find(asked.ranks(), environment);
-  if (arguments.ranks > 0 && !given)
-    throw InputError("--ranks", "it is not said where they sit", "add --ppn N or --layout L");
-  auto profiles = arguments.profiles;
-  if (profiles.empty() && environment.profile) profiles.push_back(*environment.profile);
-  const auto layout = given ? *given : parse_layout(asked.layout);
-  if (profiles.empty()) profiles.push_back(find_profile_or_default({}, environment, host_fingerprint(), layout));
-  for (const auto& name : profiles) {
-    const auto profile = read_profile(find_profile(name, profile_directories(environment.profile_places)));
-    advice.machines.push_back(advise(asked, calls, layout, with_stand_ins(profile.machine)));
+  std::vector<Profile> profiles;
+  for (const auto& run : asked_runs(arguments)) {
+    const auto asked = run.ranks > 0 ? scaled(records, run.ranks) : ScaledRecord{record, ""};
+    const auto calls = run.ranks > 0 ? scaled_calls(asked.record, advice.calls, record.ranks()) : advice.calls;
+    const int ranks = asked.record.ranks();
+    const auto given = run.layout.find(ranks, environment);
+    if (run.ranks > 0 && !given)
+      throw InputError("--ranks", "it is not said where they sit", "add --ppn N or --layout L");
+    const auto layout = given ? *given : parse_layout(asked.record.layout);
+    if (profiles.empty()) profiles = read_profiles(arguments, environment, layout);
+    for (const auto& profile : profiles) {
+      advice.machines.push_back(advise(asked.record, calls, layout, with_stand_ins(profile.machine)));
+      advice.machines.back().guess = asked.guess;
+    }
+    run.layout.warn_uneven(ranks);
   }
-  arguments.layout.warn_uneven(asked.ranks());
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
   if (!arguments.svg.empty()) write_picture(draw_calls_over_time(advice), arguments.svg);
   std::fputs((arguments.json ? advice_json(advice) : advice_text(advice)).c_str(), stdout);
@@ -91,17 +148,27 @@ void advise_on(const AdviceOptions& arguments) {
 Command advise_command() {
   auto arguments = std::make_shared<AdviceOptions>();
   Command command{"advise", "what a run that 'commpass record' wrote down would gain, here and on other machines"};
-  command.add({{"file", &arguments->file, "that 'commpass record' has written", {.required = true}},
+  command.add({{"file",
+                &arguments->files,
+                "that 'commpass record' has written; with --ranks a second one, of another number of ranks",
+                {.required = true}},
                {"--profile",
                 &arguments->profiles,
                 "machine profile: a NAME of 'commpass profile list' or a file; may be repeated",
-                {.offer = Offer::profiles}}});
-  arguments->layout.add_to(command);
+                {.offer = Offer::profiles}},
+               {"--ppn",
+                &arguments->ppn,
+                "ranks on a node: N, or a list, 32,64",
+                {.checks = {each_between(1, most_pattern_ranks)}}},
+               {"--layout",
+                &arguments->layout,
+                "NODESxRANKS, GROUPSxNODESxSOCKETSxRANKS, node=4,socket=2,core=8, or a node for each rank: 0,0,1",
+                {.excludes = {"--ppn"}}}});
   command.add(
       {{"--ranks",
         &arguments->ranks,
-        "the same problem on so many ranks; for exchanges of all with all",
-        {.checks = {between(2, most_pattern_ranks)}}},
+        "the same problem on P ranks, or on each of a list, 64,128; at most 16 times those of the record",
+        {.checks = {each_between(2, most_pattern_ranks)}}},
        {"--top", &arguments->top, "look at the K places that take longest (default: 20)", {.checks = {positive()}}},
        {"--patterns", &arguments->patterns,
         "write their patterns into this directory, for 'commpass predict --pattern'"},

@@ -198,11 +198,27 @@ PageTable calls_table(const Advice& advice) {
   return table;
 }
 
+PageTable messages_table(const Record& record) {
+  PageTable table{
+      fmt::format("Messages of the program, by place; counting a call takes {}", format_seconds(record.counting_s)),
+      {"called from", "MPI_…", "ranks", "calls of all", "bytes", "partners of a rank", "time in calls"},
+      {}};
+  for (const auto& each : record.messages)
+    table.rows.push_back({each.site,
+                          each.call,
+                          {std::to_string(each.ranks), static_cast<double>(each.ranks)},
+                          {std::to_string(each.calls), static_cast<double>(each.calls)},
+                          {format_bytes(static_cast<double>(each.bytes)), static_cast<double>(each.bytes)},
+                          {std::to_string(each.partners), static_cast<double>(each.partners)},
+                          each.in_call_s > 0 ? seconds_cell(each.in_call_s) : PageCell("not known")});
+  return table;
+}
+
 /// What each call takes on a machine, by whom.
 PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
   PageTable table{
       "Predicted on " + machine.machine + ", " + machine.layout + ": all calls of a run, by whom they are run",
-      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "as planned exchanges",
+      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "by a changed source",
        "their strategy", "they save of the run"},
       {}};
   for (std::size_t i = 0; i < advice.calls.size(); ++i) {
@@ -219,7 +235,7 @@ PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
                           is_taken ? price.taken : "left to MPI",
                           saving(price.taken_s),
                           seconds_cell(price.planned_s),
-                          price.planned.empty() ? "not known" : price.planned,
+                          price.planned.empty() ? "none" : price.planned,
                           saving(price.planned_s)});
   }
   return table;
@@ -229,7 +245,7 @@ void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine)
   page.heading("What would be saved on " + machine.machine);
   const auto& all = machine.all;
   page.paragraph(
-      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, planned exchanges {}.",
+      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, a changed source {}.",
                   percent(machine.share(all.library_s)), percent(machine.share(all.library_s - all.taken_s)),
                   percent(machine.share(all.library_s - all.planned_s))));
   if (!machine.library_rules.empty()) page.paragraph(fmt::format("Note: {}.", describe_library_rules(machine)));
@@ -243,7 +259,8 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
   Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
   page.heading("The run");
   page.table(run_table(record));
-  if (advice.calls.empty()) return page.paragraph("No exchange was recorded: there is nothing to gain.");
+  if (!record.messages.empty()) page.table(messages_table(record));
+  if (advice.calls.empty()) return page.paragraph(describe_no_exchanges(record));
   const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
   for (const auto* profile : profiles)
     advice.machines.push_back(

@@ -8,9 +8,12 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <set>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
@@ -29,6 +32,24 @@ struct Overloaded : Functions... {
 };
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
+
+/// Names the switches that a switch needs or excludes in the order of their names: CLI11 has them by their addresses.
+class OrderedFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    auto text = Formatter::make_option_opts(option);
+    const auto put_in_order = [&](const std::set<CLI::Option*>& others) {
+      std::vector<std::string> names;
+      for (const auto* other : others) names.push_back(other->get_name());
+      const auto before = join(names, " ");
+      std::ranges::sort(names);
+      if (const auto at = text.find(before); at != std::string::npos) text.replace(at, before.size(), join(names, " "));
+    };
+    put_in_order(option->get_needs());
+    put_in_order(option->get_excludes());
+    return text;
+  }
+};
 
 /// Each use adds one. CLI11 would split "a,b" into two values if it were told to take many.
 CLI::Option* add_each_use(CLI::App& app, const Switch& each, const std::function<void(const std::string&)>& use) {
@@ -104,26 +125,16 @@ void add(CLI::App& app, const Switch& each) {
   if (each.rules.last_counts) option->take_last();
 }
 
-/// CLI11 lists needed and excluded switches in the order of their addresses, which differ from run to run.
-class Help : public CLI::Formatter {
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string text;
-    std::vector<std::string> names;  // behind a label that ends with a colon
-    const auto add_names = [&] {
-      std::ranges::sort(names);
-      for (const auto& name : names) text += " " + name;
-      names.clear();
-    };
-    bool is_list = false;
-    for (auto& word : split(CLI::Formatter::make_option_opts(option), ' ')) {
-      if (word.ends_with(':')) add_names();
-      is_list = is_list || word == "Needs:" || word == "Excludes:";
-      if (is_list && !word.ends_with(':')) names.push_back(word);
-      else if (!word.empty()) text += " " + word;
-    }
-    add_names();
-    return text;
-  }
+bool is_list = false;
+for (auto& word : split(CLI::Formatter::make_option_opts(option), ' ')) {
+  if (word.ends_with(':')) add_names();
+  is_list = is_list || word == "Needs:" || word == "Excludes:";
+  if (is_list && !word.ends_with(':')) names.push_back(word);
+  else if (!word.empty()) text += " " + word;
+}
+add_names();
+return text;
+}
 };
 
 /// Makes CLI11's application of a command.
@@ -168,7 +179,7 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
   constexpr int bad_input = 1;
   std::optional<std::string> message;
   CLI::App app{command.about, command.name};
-  app.formatter(std::make_shared<Help>());
+  app.formatter(std::make_shared<OrderedFormatter>());
   try {
     build(app, command);
     for (const auto find : {find_empty, find_unknown_command})

@@ -51,9 +51,9 @@ Interposition parse_interposition(const std::string& text) {
 std::vector<std::string> parse_interposed_calls(const std::string& text) {
   auto names = split(text, ',');
   for (const auto& name : names)
-    if (!find_interposed_call(name))
+    if (!find_interposed_call(name) && name != counted_calls_name)
       throw InputError("call " + name, "it cannot be taken over",
-                       fmt::format("use some of {}", join(interposed_call_names, ", ")));
+                       fmt::format("use some of {}, {}", join(interposed_call_names, ", "), counted_calls_name));
   return names;
 }
 

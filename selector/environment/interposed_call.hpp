@@ -81,4 +81,91 @@ constexpr bool can_be_taken_over(InterposedCall call) {
 /// Do all ranks of the communicator meet in it?
 constexpr bool blocks(InterposedCall call) { return can_be_taken_over(call); }
 
+/// ROW(name as MPI has it without its prefix, CallEffect). MPI calls of messages, which MPI runs in any case, and which
+/// a record counts. `preload/message_calls.hpp` defines the function of each.
+#define COMMPASS_COUNTED_CALLS(ROW) \
+  ROW(send, sends)                  \
+  ROW(bsend, sends)                 \
+  ROW(ssend, sends)                 \
+  ROW(rsend, sends)                 \
+  ROW(isend, sends)                 \
+  ROW(ibsend, sends)                \
+  ROW(issend, sends)                \
+  ROW(irsend, sends)                \
+  ROW(sendrecv, sends)              \
+  ROW(sendrecv_replace, sends)      \
+  ROW(recv, receives)               \
+  ROW(irecv, receives)              \
+  ROW(send_init, prepares)          \
+  ROW(bsend_init, prepares)         \
+  ROW(ssend_init, prepares)         \
+  ROW(rsend_init, prepares)         \
+  ROW(recv_init, prepares)          \
+  ROW(start, sends)                 \
+  ROW(startall, sends)              \
+  ROW(put, accesses)                \
+  ROW(get, accesses)                \
+  ROW(accumulate, accesses)         \
+  ROW(rput, accesses)               \
+  ROW(rget, accesses)               \
+  ROW(raccumulate, accesses)        \
+  ROW(wait, waits)                  \
+  ROW(waitall, waits)               \
+  ROW(waitany, waits)               \
+  ROW(waitsome, waits)              \
+  ROW(test, waits)                  \
+  ROW(testall, waits)               \
+  ROW(testany, waits)               \
+  ROW(testsome, waits)              \
+  ROW(request_free, prepares)
+
+enum class CallEffect {
+  sends,     ///< messages, or starts requests that send or receive
+  receives,  ///< a message
+  accesses,  ///< memory of another rank
+  waits,     ///< for requests, or tests them
+  prepares   ///< makes or frees a request
+};
+
+enum class CountedCall {
+#define COMMPASS_ROW(name, effect) name,
+  COMMPASS_COUNTED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+
+/// By the number of the call.
+inline constexpr std::array counted_call_names = {
+#define COMMPASS_ROW(name, effect) #name,
+    COMMPASS_COUNTED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+inline constexpr std::array counted_call_effects = {
+#define COMMPASS_ROW(name, effect) CallEffect::effect,
+    COMMPASS_COUNTED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+
+/// May it wait for other ranks, so that it is known how long it takes? Posting a message is not timed, since reading a
+/// clock takes longer than counting.
+constexpr bool is_timed(CountedCall call) {
+  const auto number = static_cast<std::size_t>(call);
+  const std::string_view name = counted_call_names[number];
+  switch (counted_call_effects[number]) {
+    case CallEffect::waits: return true;
+    case CallEffect::sends:
+    case CallEffect::receives: return !name.starts_with("i") && !name.starts_with("start");
+    case CallEffect::accesses:
+    case CallEffect::prepares: return false;
+  }
+  return false;
+}
+
+/// Is it a call of messages, not a collective?
+constexpr bool is_counted_call(std::string_view name) {
+  return std::ranges::find(counted_call_names, name) != counted_call_names.end();
+}
+
+/// What COMMPASS_MPI_CALLS calls all of them.
+inline constexpr std::string_view counted_calls_name = "messages";
+
 }  // namespace commpass

@@ -10,12 +10,14 @@
 #include <tuple>
 
 #include "model/base/error.hpp"
+#include "model/cost/plan_cost.hpp"
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/library_algorithm.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/profile_note.hpp"
+#include "selector/choose/rivalry_turns.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/environment/interposed_call.hpp"
 
@@ -40,7 +42,10 @@ class RankTimes {
   std::vector<Seconds> of_rank_;
 };
 
-bool is_of_neighbors(const RecordedExchange& exchange) { return exchange.call.find("neighbor") != std::string::npos; }
+/// PETSc's plug-in sends the messages of its star forests.
+bool has_plug_in(const RecordedExchange& exchange) {
+  return is_counted_call(exchange.call) && exchange.site.find("libpetsc") != std::string::npos;
+}
 
 /// Does a rank send to another one twice, which an all-to-all cannot say?
 bool has_pair_twice(const RecordedExchange& exchange) {
@@ -68,9 +73,17 @@ RandomPattern mean_of(const RecordedExchange& exchange, int ranks) {
   return {density, density, static_cast<double>(exchange.bytes) / calls / (density * pairs)};
 }
 
+/// Of one call.
 struct Price {
-  Seconds library_s, taken_s, planned_s;
-  std::string library, taken, planned;
+  Seconds library_s = 0;
+  Seconds once_s = 0;     ///< by the strategy that is chosen for calls that are made once, without trials
+  Seconds planned_s = 0;  ///< planned, without planning
+  Seconds plan_s = 0;     ///< planning, for each communicator
+  Seconds once_choice_s = 0, choice_s = 0;  ///< choosing the strategy, of calls that are made once, or planned
+  std::string library = {}, once = {}, planned = {};
+  Seconds trial_s = 0;  ///< by which ranks agree on a call that runs both ways
+
+  bool is_once_other() const { return once != library && once_s < library_s; }
 };
 
 /// One call of an exchange on a machine, in several ways.
@@ -94,17 +107,20 @@ class ExchangePricer {
   }
 
   Price price() const {
+    // Choosing takes 0.39 s for 1024 ranks with 50 messages each, 21 ms for 16384 in closed form (docs/benchmarks.md).
+    constexpr Seconds choice_s_per_message = 8e-6, choice_s_per_rank = 1.3e-6;
+    // Two barriers and two reductions of the times.
+    constexpr int trial_collectives = 4;
     const auto library = library_among_all();
     const auto chosen = as_run(ranking_.front());
-    Price result{seconds_of(library), 0, 0, to_string(library), to_string(chosen), {}};
-    result.taken_s = chosen == library ? result.library_s : seconds_of(chosen);
-    if (result.taken_s >= result.library_s || !can_be_taken_over(exchange_)) {
-      result.taken_s = result.library_s;
-      result.taken = result.library;
-    }
-    result.planned_s = result.taken_s;
+    Price result{.library_s = seconds_of(library), .library = to_string(library), .once = to_string(chosen)};
+    result.once_s = chosen == library ? result.library_s : seconds_of(chosen);
+    result.once_choice_s = result.choice_s = choice_s_per_rank * layout_.ranks();
+    result.trial_s = trial_collectives * small_collective_seconds(layout_, machine_);
     if (const auto planned = best_planned()) {
-      result.planned_s = std::min(planned->cost.seconds, result.taken_s);
+      result.planned_s = planned->cost.seconds;
+      result.plan_s = planned->plan_seconds.value_or(0);
+      if (pattern_) result.choice_s = choice_s_per_message * static_cast<double>(pattern_->edges.size());
       result.planned = to_string(as_run(*planned));
     }
     return result;
@@ -113,7 +129,7 @@ class ExchangePricer {
 
  private:
   /// MPI libraries send to neighbours directly.
-  Strategy library_among_all() const { return baselines()[is_of_neighbors(exchange_) ? 0 : 1].strategy; }
+  Strategy library_among_all() const { return baselines()[is_sent_directly(exchange_) ? 0 : 1].strategy; }
 
   /// Of an exchange that is called once. It was chosen by what ranks can know of it; its price is that of the edges.
   Seconds seconds_of(const Strategy& strategy) const {
@@ -129,9 +145,12 @@ class ExchangePricer {
   }
 
   std::optional<Candidate> best_planned() const {
+    constexpr Calls many_calls = 1e6;  // with a number of calls, prices have the time to plan
     if (pattern_)
-      return rank_strategies(*pattern_, layout_, machine_, CostModel::burst, {}, {}, RankingDepth::cheapest).front();
-    if (exchange_.equal_bytes) return rank_alltoall(*exchange_.equal_bytes, layout_, machine_).front();
+      return rank_strategies(*pattern_, layout_, machine_, CostModel::burst, {}, many_calls, RankingDepth::cheapest)
+          .front();
+    if (exchange_.equal_bytes)
+      return rank_alltoall(*exchange_.equal_bytes, layout_, machine_, CostModel::burst, {}, many_calls).front();
     return std::nullopt;
   }
 
@@ -146,7 +165,7 @@ class ExchangePricer {
 
 /// What decides the price of a call: many communicators may do the same in the same places.
 struct Alike {
-  bool is_of_neighbors, can_be_taken_over;
+  bool is_direct;
   std::optional<Bytes> equal_bytes;
   std::int64_t calls_if_mean, blocks_if_mean;
   Bytes bytes_if_mean;
@@ -154,22 +173,100 @@ struct Alike {
   std::vector<std::array<int, 3>> places;  ///< group, node and socket of each rank
 
   bool operator==(const Alike& other) const {
-    return std::tie(is_of_neighbors, can_be_taken_over, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean,
-                    places) == std::tie(other.is_of_neighbors, other.can_be_taken_over, other.equal_bytes,
-                                        other.calls_if_mean, other.blocks_if_mean, other.bytes_if_mean, other.places) &&
+    return std::tie(is_direct, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean, places) ==
+               std::tie(other.is_direct, other.equal_bytes, other.calls_if_mean, other.blocks_if_mean,
+                        other.bytes_if_mean, other.places) &&
            *edges == *other.edges;
   }
 };
 
 Alike alike_of(const Record& record, const RecordedExchange& exchange, const Layout& run) {
   const bool is_mean = exchange.edges.empty() && !exchange.equal_bytes;
-  Alike alike{
-      is_of_neighbors(exchange),     can_be_taken_over(exchange),  exchange.equal_bytes, is_mean ? exchange.calls : 0,
-      is_mean ? exchange.blocks : 0, is_mean ? exchange.bytes : 0, &exchange.edges,      {}};
+  Alike alike{is_sent_directly(exchange),
+              exchange.equal_bytes,
+              is_mean ? exchange.calls : 0,
+              is_mean ? exchange.blocks : 0,
+              is_mean ? exchange.bytes : 0,
+              &exchange.edges,
+              {}};
   const auto layout = layout_of_ranks(run, record.communicators[exchange.communicator]);
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     alike.places.push_back({layout.group(layout.node(rank)), layout.node(rank), layout.socket(rank)});
   return alike;
+}
+
+/// Prices of exchanges; those that are alike are priced once.
+class KnownPrices {
+ public:
+  KnownPrices(const Record& record, const Layout& layout, const Machine& machine)
+      : record_(record), layout_(layout), machine_(machine) {}
+
+  Price of(const RecordedExchange& exchange) {
+    auto alike = alike_of(record_, exchange, layout_);
+    const auto found = std::ranges::find(known_, alike, &std::pair<Alike, Price>::first);
+    if (found != known_.end()) return found->second;
+    const ExchangePricer pricer(record_, exchange, layout_, machine_);
+    if (note_.empty()) note_ = pricer.note();
+    known_.emplace_back(std::move(alike), pricer.price());
+    return known_.back().second;
+  }
+  const std::string& note() const { return note_; }
+
+ private:
+  const Record& record_;
+  const Layout& layout_;
+  const Machine& machine_;
+  std::vector<std::pair<Alike, Price>> known_ = {};
+  std::string note_ = {};
+};
+
+double number(std::int64_t count) { return static_cast<double>(count); }
+
+/// Who runs the calls of one kind on one communicator, all of which one Rivalry decides on.
+class TakenCalls {
+ public:
+  void add(const RecordedExchange& exchange, const Price& price) {
+    calls_ += number(exchange.calls);
+    handles_ = std::max(handles_, number(exchange.handles));
+    library_s_ += number(exchange.calls) * price.library_s;
+    once_s_ += number(exchange.calls) * price.once_s;
+    trial_s_ = std::max(trial_s_, price.trial_s);
+    is_other_ = is_other_ || price.is_once_other();
+  }
+
+  /// Of all calls of an exchange that was added.
+  Seconds seconds_of(const RecordedExchange& exchange, const Price& price) const {
+    const auto library_s = number(exchange.calls) * price.library_s;
+    if (!is_other_ || once_s_ >= library_s_) return library_s;
+    const auto turns = turns_of(calls_ / handles_, {library_s_ / calls_, once_s_ / calls_, trial_s_});
+    const auto all = turns.library + turns.ours + turns.both;
+    const auto each_s = turns.opening_s / handles_ + turns.library * price.library_s + turns.ours * price.once_s +
+                        turns.both * (price.library_s + price.once_s + price.trial_s);
+    return number(exchange.calls) * each_s / all;
+  }
+
+ private:
+  double calls_ = 0, handles_ = 1;
+  Seconds library_s_ = 0, once_s_ = 0, trial_s_ = 0;
+  bool is_other_ = false;
+};
+
+/// What a program gets that is changed for it, of all calls of an exchange.
+struct ChangedSource {
+  Seconds seconds;
+  std::string strategy = {};  ///< empty: MPI's call stays
+};
+
+ChangedSource change_source(const RecordedExchange& exchange, const Price& price) {
+  const auto calls = number(exchange.calls);
+  ChangedSource best{calls * price.library_s};
+  const auto offer = [&](Seconds seconds, const std::string& strategy) {
+    if (strategy.empty() || seconds >= best.seconds) return;
+    best = {seconds, strategy};
+  };
+  if (!is_sent_directly(exchange)) offer(calls * price.once_s + price.once_choice_s, price.once);
+  offer(calls * price.planned_s + number(exchange.handles) * price.plan_s + price.choice_s, price.planned);
+  return best;
 }
 
 }  // namespace
@@ -238,15 +335,27 @@ double MachineAdvice::share(Seconds seconds) const {
 MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, const Layout& layout,
                      const Machine& machine) {
   MachineAdvice advice{machine.name, layout.describe(), layout.ranks(), {}, {}, 0, {}, {}};
-  std::vector<std::pair<Alike, Price>> known;
+  KnownPrices known(record, layout, machine);
+  std::map<std::pair<std::size_t, std::string>, TakenCalls> taken;  // by communicator and kind
+  std::map<std::size_t, Price> prices;                              // by number of the exchange
+  for (const auto& call : calls)
+    for (const auto i : call.exchanges) {
+      const auto& exchange = record.exchanges[i];
+      const auto& price = prices.emplace(i, known.of(exchange)).first->second;
+      if (can_be_taken_over(exchange)) taken[{exchange.communicator, exchange.call}].add(exchange, price);
+      if (!is_sent_directly(exchange) && !library_call(machine.operations, Usage::once).call_s)
+        advice.library_rules = describe_rules_of(machine.mpi_library);
+    }
+  advice.note = known.note();
+
   struct Ways {
-    RankTimes library, taken, planned;
-    explicit Ways(const Record& of) : library(of), taken(of), planned(of) {}
-    void add(const RecordedExchange& exchange, const Price& price) {
-      const auto count = static_cast<double>(exchange.calls);
-      library.add(exchange, count * price.library_s);
-      taken.add(exchange, count * price.taken_s);
-      planned.add(exchange, count * price.planned_s);
+    RankTimes library, taken, plugged, planned;
+    explicit Ways(const Record& of) : library(of), taken(of), plugged(of), planned(of) {}
+    void tell(CallPrice& sum) const {
+      sum.library_s = library.most();
+      sum.taken_s = taken.most();
+      sum.plugged_s = plugged.most();
+      sum.planned_s = planned.most();
     }
   };
   Ways all(record);
@@ -257,87 +366,33 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
     Seconds longest_s = -1;
     for (const auto i : call.exchanges) {
       const auto& exchange = record.exchanges[i];
-      auto alike = alike_of(record, exchange, layout);
-      auto found = std::ranges::find(known, alike, &std::pair<Alike, Price>::first);
-      if (found == known.end()) {
-        const ExchangePricer pricer(record, exchange, layout, machine);
-        if (advice.note.empty()) advice.note = pricer.note();
-        known.emplace_back(std::move(alike), pricer.price());
-        found = known.end() - 1;
+      const auto& price = prices[i];
+      const auto library_s = number(exchange.calls) * price.library_s;
+      const auto changed = change_source(exchange, price);
+      const auto taken_s = can_be_taken_over(exchange)
+                               ? taken[{exchange.communicator, exchange.call}].seconds_of(exchange, price)
+                               : library_s;
+      for (auto* sums : {&ways, &all}) {
+        if (sums == &all && !is_timed(exchange)) continue;
+        sums->library.add(exchange, library_s);
+        sums->taken.add(exchange, taken_s);
+        sums->plugged.add(exchange, has_plug_in(exchange) ? changed.seconds : library_s);
+        sums->planned.add(exchange, changed.seconds);
       }
-      const auto& price = found->second;
-      if (!is_of_neighbors(exchange) && !library_call(machine.operations, Usage::once).call_s)
-        advice.library_rules = describe_rules_of(machine.mpi_library);
-      ways.add(exchange, price);
-      if (is_timed(exchange)) all.add(exchange, price);
       measured.add(exchange, exchange.exchange_s);
-      if (const auto seconds = static_cast<double>(exchange.calls) * price.library_s; seconds > longest_s) {
-        longest_s = seconds;
-        std::tie(sum.library, sum.taken, sum.planned) = std::tie(price.library, price.taken, price.planned);
+      if (library_s > longest_s) {
+        longest_s = library_s;
+        sum.library = price.library;
+        sum.taken = taken_s < library_s ? price.once : price.library;
+        sum.planned = changed.strategy;
       }
     }
-    sum.library_s = ways.library.most();
-    sum.taken_s = ways.taken.most();
-    sum.planned_s = ways.planned.most();
+    ways.tell(sum);
     advice.prices.push_back(std::move(sum));
   }
-  advice.all.library_s = all.library.most();
-  advice.all.taken_s = all.taken.most();
-  advice.all.planned_s = all.planned.most();
+  all.tell(advice.all);
   advice.outside_s = std::max(record.run_s - measured.most(), 0.0);
   return advice;
-}
-
-bool can_be_scaled(const Record& record, const RecordedExchange& exchange) {
-  const auto ranks = record.communicators[exchange.communicator].size();
-  if (ranks != static_cast<std::size_t>(record.ranks()) || is_of_neighbors(exchange)) return false;
-  constexpr double nearly_all = 0.9;
-  return exchange.equal_bytes || mean_of(exchange, static_cast<int>(ranks)).density_off_node >= nearly_all;
-}
-
-std::vector<AdvisedCall> scaled_calls(const Record& scaled, std::span<const AdvisedCall> calls, int ranks_before) {
-  const auto all = advised_calls(scaled);
-  std::vector<AdvisedCall> result;
-  for (const auto& call : calls) {
-    const auto found = std::ranges::find_if(all, [&](const AdvisedCall& other) {
-      return call.ranks == ranks_before && other.site == call.site && other.call == call.call;
-    });
-    result.push_back(found == all.end() ? AdvisedCall{call.site, call.call} : *found);
-  }
-  return result;
-}
-
-namespace {
-
-/// All ranks to all others, so many times.
-std::int64_t blocks_of_all(std::int64_t calls, int ranks) {
-  constexpr double most = static_cast<double>(std::int64_t{1} << 62U);
-  return static_cast<std::int64_t>(std::min(static_cast<double>(calls) * ranks * (ranks - 1.0), most));
-}
-
-}  // namespace
-
-Record scaled(const Record& record, int ranks) {
-  const double growth = static_cast<double>(ranks) / record.ranks();
-  Record result{record.program, record.mpi, fmt::format("1x{}", ranks), 0, {{}}, {}, {}};
-  for (Rank rank = 0; rank < ranks; ++rank) result.communicators[0].push_back(rank);
-  for (const auto& exchange : record.exchanges) {
-    if (!can_be_scaled(record, exchange)) continue;
-    auto other = exchange;
-    other.communicator = 0;
-    other.edges.clear();
-    // The bytes of all ranks stay, in blocks for all pairs.
-    if (other.equal_bytes)
-      other.equal_bytes = static_cast<Bytes>(std::ceil(static_cast<double>(*other.equal_bytes) / growth / growth));
-    else other.blocks = blocks_of_all(other.calls, ranks);
-    result.exchanges.push_back(std::move(other));
-  }
-  if (result.exchanges.empty())
-    throw InputError("--ranks " + std::to_string(ranks), "no exchange of the record is one of all ranks with all",
-                     fmt::format("leave it out, or record the program on {} ranks", ranks));
-  const auto outside_s = std::max(record.run_s - measured_in_calls(record), 0.0);
-  result.run_s = outside_s / growth + measured_in_calls(result);
-  return result;
 }
 
 }  // namespace commpass

@@ -12,7 +12,7 @@
 namespace commpass {
 
 /// The calls of one kind from one place of the program, on communicators of one size. Those that exchange other things,
-/// or on other communicators, are in it together.
+/// or on other communicators, are in it together. Of messages, the phases that a RecordedExchange is.
 struct AdvisedCall {
   std::string site, call;
   int ranks = 0;
@@ -36,10 +36,12 @@ OverTime spread_over_time(const Record& record, const AdvisedCall& call);
 /// What a call costs there. Of all calls together, on the rank with the most.
 struct CallPrice {
   Seconds library_s = 0;  ///< as the MPI library runs it: what is called `library`
-  Seconds taken_s = 0;    ///< as libcommpass-mpi would, at most the library's; that where it leaves the call to MPI
-  Seconds planned_s = 0;  ///< as planned exchanges would, at most taken_s
+  /// By libcommpass-mpi, trials included, which may be more than the library's; that where it leaves the call to MPI.
+  Seconds taken_s = 0;
+  Seconds plugged_s = 0;  ///< by PETSc's plug-in, where PETSc sends the messages; else the library's
+  Seconds planned_s = 0;  ///< by a changed source, planning included; at most the library's
   std::string library, taken,
-      planned;  ///< strategies, of the exchange that takes longest; planned: empty where nothing is known of its edges
+      planned;  ///< strategies, of the exchange that takes longest; planned: empty where a changed source saves nothing
 };
 
 /// What a run costs on a machine.
@@ -51,6 +53,7 @@ struct MachineAdvice {
   Seconds outside_s = 0;          ///< of the run, outside of the calls that were asked for
   std::string library_rules{};    ///< by which MPI's all-to-alls are priced; empty: they were measured
   std::string note;               ///< what else the profile lacks (profile_note); empty: nothing
+  std::string guess{};            ///< why its savings are not told as numbers; empty: they are
 
   /// The share of the run that would be gone, 0 … 1, of a whole with the library's calls.
   double share(Seconds seconds) const;
@@ -61,18 +64,6 @@ struct MachineAdvice {
 /// @throws InputError, NotApplicable, if the machine has no parameters for the layout
 MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, const Layout& layout,
                      const Machine& machine);
-
-/// Can the exchange be told for other numbers of ranks? All ranks of the run send as much to all, or about as much.
-bool can_be_scaled(const Record& record, const RecordedExchange& exchange);
-
-/// The calls of a scaled record that these calls are there; without exchanges where they are left out.
-std::vector<AdvisedCall> scaled_calls(const Record& scaled, std::span<const AdvisedCall> calls, int ranks_before);
-
-/// The same problem on other ranks: a rank's share of the bytes, and of the time outside of calls, shrinks as their
-/// number grows, and goes to all. Exchanges that cannot be scaled are left out; times in calls are those on the ranks
-/// that there were.
-/// @throws InputError if nothing is left
-Record scaled(const Record& record, int ranks);
 
 /// For people: the calls, and what each machine would bring.
 /// @param origin  the record's file
@@ -87,6 +78,8 @@ struct Advice {
 };
 /// "MPI's all-to-alls are not measured in the profile, and priced by the rules of MVAPICH2 2.3".
 std::string describe_library_rules(const MachineAdvice& machine);
+/// Of a record without exchanges.
+std::string describe_no_exchanges(const Record& record);
 std::string advice_text(const Advice& advice);
 std::string advice_json(const Advice& advice);
 

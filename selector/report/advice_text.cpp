@@ -2,11 +2,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "selector/choose/baseline.hpp"
+#include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/fitted.hpp"
 #include "selector/report/json_text.hpp"
@@ -47,6 +48,26 @@ std::string table_of_calls(const Advice& advice) {
   return text;
 }
 
+/// The calls of messages, at the places with the most time in them, then with the most bytes.
+std::string table_of_messages(const Advice& advice) {
+  const auto& messages = advice.record.messages;
+  if (messages.empty()) return {};
+  constexpr std::size_t rows_max = 20;
+  std::int64_t calls = 0;
+  for (const auto& each : messages) calls += each.calls;
+  auto text =
+      wrap_lines(fmt::format("\nMessages of the program: {} calls of all ranks, by place. Counting one takes {}.\n",
+                             calls, format_seconds(advice.record.counting_s)));
+  append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...", "ranks",
+         "calls", "bytes", "partners", "in calls");
+  for (const auto& each : std::span(messages).first(std::min(messages.size(), rows_max)))
+    append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", fitted(each.site, site_width), site_width,
+           each.call, each.ranks, each.calls, format_bytes(static_cast<double>(each.bytes)), each.partners,
+           each.in_call_s > 0 ? format_seconds(each.in_call_s) : "-");
+  if (messages.size() > rows_max) append(text, "   {} more places are left out\n", messages.size() - rows_max);
+  return text;
+}
+
 std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
   const auto share = machine.share(saved_s);
   return share < least_told ? "nothing to gain" : percent(share);
@@ -67,47 +88,72 @@ std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::si
   const auto& price = machine.prices[i];
   if (price.library.empty()) return fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
   const auto calls = static_cast<double>(std::max<std::int64_t>(call.calls, 1));
-  const auto each = [&](Seconds seconds) { return format_seconds(seconds / calls); };
-  auto text = way_of(std::to_string(i + 1), each(price.library_s), "MPI", price.library, "");
-  const bool is_taken = price.taken_s < price.library_s;
-  text += is_taken ? way_of("", each(price.taken_s), "commpass run", price.taken,
-                            saving_of(machine, price.library_s - price.taken_s))
-                   : way_of("", "", "commpass run", "leave it to MPI", "");
-  constexpr double less = 0.995;  // what three digits show
-  if (price.planned_s < less * price.taken_s)
-    text += way_of("", each(price.planned_s), "a planned exchange", price.planned,
-                   saving_of(machine, price.library_s - price.planned_s));
+  const auto door = [&](Seconds seconds, const char* name, const std::string& strategy) {
+    return way_of("", format_seconds(seconds / calls), name, strategy,
+                  machine.guess.empty() ? saving_of(machine, price.library_s - seconds) : "");
+  };
+  auto text = way_of(std::to_string(i + 1), format_seconds(price.library_s / calls), "MPI", price.library, "");
+  const bool is_of_messages = is_counted_call(call.call);
+  if (price.taken_s < price.library_s) text += door(price.taken_s, "commpass run", price.taken);
+  else if (price.taken_s > price.library_s) text += door(price.taken_s, "commpass run", "too few calls for its trials");
+  else text += way_of("", "", "commpass run", is_of_messages ? "messages stay MPI's" : "leave it to MPI", "");
+  constexpr double less = 0.995;  // three digits show no smaller difference
+  if (price.plugged_s < less * price.library_s) text += door(price.plugged_s, "PETSc's plug-in", price.planned);
+  if (price.planned_s < less * price.library_s) text += door(price.planned_s, "a changed source", price.planned);
+  else text += way_of("", "", "a changed source", is_of_messages ? "leave them as they are" : "leave it to MPI", "");
   return text;
 }
 
-std::string page_of(const Advice& advice, const MachineAdvice& machine) {
+std::string headline_of(const MachineAdvice& machine) {
   const auto& all = machine.all;
-  const auto told = [&](Seconds saved_s) {
-    const auto share = machine.share(saved_s);
+  const auto where = fmt::format("\nOn {}, {}", machine.machine, machine.layout);
+  if (!machine.guess.empty())
+    return fmt::format("{}, a guess: these calls would take {} by MPI; {}.\n", where, format_seconds(all.library_s),
+                       machine.guess);
+  const auto told = [&](Seconds seconds) {
+    const auto share = machine.share(all.library_s - seconds);
     return share < least_told ? std::string("nothing") : percent(share);
   };
-  auto text = wrap_lines(fmt::format(
-      "\nOn {}, {}: these calls would take {} of the run; 'commpass run' would save {}, planned exchanges {}.\n",
-      machine.machine, machine.layout, percent(machine.share(all.library_s)), told(all.library_s - all.taken_s),
-      told(all.library_s - all.planned_s)));
-  text += way_of("", "a call", "run by", "strategy", "saves of the run");
+  return fmt::format("{}: these calls would take {} of the run; 'commpass run' would save {},{} a changed source {}.\n",
+                     where, percent(machine.share(all.library_s)), told(all.taken_s),
+                     all.plugged_s < all.library_s ? " PETSc's plug-in " + told(all.plugged_s) + "," : "",
+                     told(all.planned_s));
+}
+
+std::string page_of(const Advice& advice, const MachineAdvice& machine) {
+  auto text = wrap_lines(headline_of(machine));
+  text += way_of("", "a call", "run by", "strategy", machine.guess.empty() ? "saves of the run" : "");
   for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
   if (!machine.library_rules.empty()) text += wrap_lines(fmt::format("Note: {}.\n", describe_library_rules(machine)));
   if (!machine.note.empty()) text += wrap_lines(fmt::format("Note: {}.\n", machine.note));
   return text;
 }
 
+/// How a program gets what a changed source saves.
+std::string doors_to_plans(const Advice& advice) {
+  const auto is_of_messages = [](const AdvisedCall& call) { return is_counted_call(call.call); };
+  if (std::ranges::none_of(advice.calls, is_of_messages)) return {};
+  return wrap_lines(
+      "\nPhases of messages that recur with the same partners can be planned once: by Communicator::neighbor_exchange, "
+      "or commpass_neighbor_alltoallv_init from C and Fortran. As MPI_Neighbor_alltoallv they are taken over by "
+      "'commpass "
+      "run'. PETSc's own messages go by -sf_type commpass.\n");
+}
+
 Json json_of(const Advice& advice, const MachineAdvice& machine) {
   Json json{{"machine", machine.machine},
             {"layout", machine.layout},
             {"ranks", machine.ranks},
-            {"outside_s", machine.outside_s}};
+            {"outside_s", machine.outside_s},
+            {"guess", machine.guess.empty() ? Json() : Json(machine.guess)}};
   const auto seconds = [&](const CallPrice& price) {
-    return Json{{"library_s", price.library_s},
-                {"run_s", price.taken_s},
-                {"planned_s", price.planned_s},
-                {"run_saves", machine.share(price.library_s - price.taken_s)},
-                {"planned_saves", machine.share(price.library_s - price.planned_s)}};
+    const auto saves = [&](Seconds by_door) {
+      return machine.guess.empty() ? Json(machine.share(price.library_s - by_door)) : Json();
+    };
+    return Json{{"library_s", price.library_s},           {"run_s", price.taken_s},
+                {"plugged_s", price.plugged_s},           {"planned_s", price.planned_s},
+                {"run_saves", saves(price.taken_s)},      {"plugged_saves", saves(price.plugged_s)},
+                {"planned_saves", saves(price.planned_s)}};
   };
   json["all"] = seconds(machine.all);
   json["calls"] = Json::array();
@@ -130,6 +176,11 @@ std::string describe_library_rules(const MachineAdvice& machine) {
                      machine.library_rules);
 }
 
+std::string describe_no_exchanges(const Record& record) {
+  return record.messages.empty() ? "No exchange was recorded: there is nothing to gain."
+                                 : "No exchange recurs with the same partners: there is nothing to plan.";
+}
+
 std::string advice_text(const Advice& advice) {
   const auto& record = advice.record;
   const auto measured_s = measured_in_calls(record);
@@ -137,14 +188,15 @@ std::string advice_text(const Advice& advice) {
   std::string text;
   append(text, "{}: {}\n", advice.origin, fitted(record.program, 100));
   append(text, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
-  if (record.exchanges.empty()) return text + "No exchange was recorded: there is nothing to gain.\n";
+  if (record.exchanges.empty()) return text + describe_no_exchanges(record) + "\n" + table_of_messages(advice);
   text += wrap_lines(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
                                  percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
                                  is_by_clock ? "from the last arrival to the last finish"
                                              : "the least time of a rank in each call, which may be too little"));
   text += table_of_calls(advice);
+  text += table_of_messages(advice);
   for (const auto& machine : advice.machines) text += page_of(advice, machine);
-  return text;
+  return text + doors_to_plans(advice);
 }
 
 std::string advice_json(const Advice& advice) {
@@ -165,6 +217,16 @@ std::string advice_json(const Advice& advice) {
   json["left_out_s"] = advice.left_out_s;
   json["others"] = Json::array();
   for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
+  json["messages"] = Json::array();
+  for (const auto& each : record.messages)
+    json["messages"].push_back({{"site", each.site},
+                                {"call", each.call},
+                                {"ranks", each.ranks},
+                                {"calls", each.calls},
+                                {"bytes", each.bytes},
+                                {"partners", each.partners},
+                                {"in_call_s", each.in_call_s > 0 ? Json(each.in_call_s) : Json()}});
+  json["counting_s"] = record.counting_s > 0 ? Json(record.counting_s) : Json();
   json["machines"] = Json::array();
   for (const auto& machine : advice.machines) json["machines"].push_back(json_of(advice, machine));
   return json_text(json);

@@ -10,13 +10,14 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
+#include "selector/environment/interposed_call.hpp"
 #include "selector/report/json_text.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr int record_schema = 1;
+constexpr int record_schema = 2;
 constexpr auto* record_remedy = "record the program again";
 
 /// An object that is read key by key. All keys must be there, and no others.
@@ -204,6 +205,7 @@ Json json_of(const RecordedExchange& exchange) {
             {"site", exchange.site},
             {"communicator", exchange.communicator},
             {"calls", exchange.calls},
+            {"handles", exchange.handles},
             {"exchange_s", exchange.exchange_s},
             {"in_call_s", exchange.in_call_s},
             {"timed", exchange.is_by_clock ? "last finish - last arrival" : "least of the ranks"},
@@ -216,13 +218,15 @@ Json json_of(const RecordedExchange& exchange) {
 }
 
 RecordedExchange parse_exchange(const Json& json, const std::string& place, const Record& record, std::size_t& edges) {
-  constexpr std::size_t keys = 12;
+  constexpr std::size_t keys = 13;
   const Fields of(json, place, keys);
   RecordedExchange result{of.text("call"), of.text("site")};
   result.communicator = static_cast<std::size_t>(of.whole("communicator"));
   if (result.communicator >= record.communicators.size()) of.fail("there is no such communicator");
   result.calls = of.calls();
   if (result.calls < 1) of.fail("it was never called");
+  result.handles = of.calls(of.at("handles"));
+  if (result.handles < 1 || result.handles > result.calls) of.fail("handles is not from 1 to calls");
   result.exchange_s = of.seconds("exchange_s");
   result.in_call_s = of.seconds("in_call_s");
   const auto timed = of.text("timed");
@@ -240,6 +244,22 @@ RecordedExchange parse_exchange(const Json& json, const std::string& place, cons
 OtherCalls parse_others(const Json& json, const std::string& place) {
   const Fields of(json, place, 4);
   return {of.text("call"), of.calls(), of.seconds("in_call_s"), of.whole("bytes")};
+}
+
+CountedMessages parse_messages(const Json& json, const std::string& place) {
+  constexpr std::size_t keys = 7;
+  const Fields of(json, place, keys);
+  const auto ranks_of = [&](const char* key) {
+    return static_cast<int>(of.whole(of.at(key), key, most_pattern_ranks));
+  };
+  return {of.text("call"),   of.text("site"),      ranks_of("ranks"),      of.calls(),
+          of.whole("bytes"), ranks_of("partners"), of.seconds("in_call_s")};
+}
+
+Json json_of(const CountedMessages& messages) {
+  return {{"call", messages.call},          {"site", messages.site},   {"ranks", messages.ranks},
+          {"calls", messages.calls},        {"bytes", messages.bytes}, {"partners", messages.partners},
+          {"in_call_s", messages.in_call_s}};
 }
 
 }  // namespace
@@ -272,6 +292,10 @@ void OverTime::add(const OverTime& other) {
   }
 }
 
+bool is_sent_directly(const RecordedExchange& exchange) {
+  return is_counted_call(exchange.call) || exchange.call.find("neighbor") != std::string::npos;
+}
+
 std::optional<Pattern> pattern_of(const Record& record, const RecordedExchange& exchange) {
   const auto ranks = record.communicators[exchange.communicator].size();
   Pattern pattern{static_cast<int>(ranks), exchange.edges};
@@ -292,7 +316,7 @@ Record parse_record(const std::string& text, const std::string& origin) {
   if (!json.is_object() || json.value("schema", Json()) != record_schema)
     throw InputError(origin, fmt::format("it is no record of schema {}", record_schema),
                      "name a file that 'commpass record' has written");
-  constexpr std::size_t keys = 8;
+  constexpr std::size_t keys = 10;
   const Fields of(json, origin, keys);
   Record record{of.text("program"), of.text("mpi"), of.text("layout"), of.seconds("run_s"), {}, {}, {}};
   const int ranks = ranks_in(record.layout, of);
@@ -309,6 +333,9 @@ Record parse_record(const std::string& text, const std::string& origin) {
     of.fail("run_s is 0, though exchanges took time");
   for (const auto& entry : of.list("others"))
     record.others.push_back(parse_others(entry, fmt::format("{}: others {}", origin, record.others.size())));
+  for (const auto& entry : of.list("messages"))
+    record.messages.push_back(parse_messages(entry, fmt::format("{}: messages {}", origin, record.messages.size())));
+  record.counting_s = of.seconds("counting_s");
   return record;
 }
 
@@ -322,6 +349,9 @@ std::string to_json(const Record& record) {
   for (const auto& other : record.others)
     json["others"].push_back(
         {{"call", other.call}, {"calls", other.calls}, {"in_call_s", other.in_call_s}, {"bytes", other.bytes}});
+  json["messages"] = Json::array();
+  for (const auto& messages : record.messages) json["messages"].push_back(json_of(messages));
+  json["counting_s"] = record.counting_s;
   return json_text(json, -1);
 }
 

@@ -28,17 +28,20 @@ struct OverTime {
   bool operator==(const OverTime&) const = default;
 };
 
-/// The calls of one kind, from one place of the program, on one communicator, that exchanged the same.
+/// The calls of one kind, from one place of the program, on one communicator, that exchanged the same; or phases of
+/// messages with the same partners, which begin with sends or receives and end when all of them are completed. Then the
+/// call is the one that sends, and edges have the mean of their bytes.
 struct RecordedExchange {
   std::string call;              ///< as MPI calls it, without its prefix: "alltoallv"
   std::string site;              ///< where rank 0 of the communicator called it, for people
   std::size_t communicator = 0;  ///< number of Record::communicators
   std::int64_t calls = 0;
-  Seconds exchange_s = 0;   ///< of all calls together, apart from waiting for late ranks; 0 of calls that do not block
-  Seconds in_call_s = 0;    ///< of all calls together, with waiting, on average over ranks
-  bool is_by_clock = true;  ///< exchange_s is from the last arrival to the last finish; else the least time of a rank
-  Bytes bytes = 0;          ///< of all ranks in all calls, to themselves, too
-  std::int64_t blocks = 0;  ///< that are not empty, likewise
+  std::int64_t handles = 1;  ///< communicators with these ranks that made them: a program may free one and make another
+  Seconds exchange_s = 0;    ///< of all calls together, apart from waiting for late ranks; 0 of calls that do not block
+  Seconds in_call_s = 0;     ///< of all calls together, with waiting, on average over ranks
+  bool is_by_clock = true;   ///< exchange_s is from the last arrival to the last finish; else the least time of a rank
+  Bytes bytes = 0;           ///< of all ranks in all calls, to themselves, too
+  std::int64_t blocks = 0;   ///< that are not empty, likewise
   std::optional<Bytes> equal_bytes{};  ///< every rank sends so many to every rank
   /// Between ranks of the communicator, by sender. None: too many, or no two calls need be alike; see bytes and blocks.
   std::vector<Edge> edges{};
@@ -46,6 +49,9 @@ struct RecordedExchange {
 
   bool operator==(const RecordedExchange&) const = default;
 };
+
+/// Does the MPI library send its messages directly, as it does those of neighbours and the program's own?
+bool is_sent_directly(const RecordedExchange& exchange);
 
 /// Calls of which no more is known, since there were too many kinds.
 struct OtherCalls {
@@ -56,6 +62,18 @@ struct OtherCalls {
   bool operator==(const OtherCalls&) const = default;
 };
 
+/// The messages that one MPI call sent, received or waited for, at one place of the program.
+struct CountedMessages {
+  std::string call;        ///< as MPI calls it, without its prefix: "isend"
+  std::string site;        ///< where it was called, for people
+  int ranks = 0;           ///< that called it there
+  std::int64_t calls = 0;  ///< of all ranks
+  Bytes bytes = 0;         ///< that these calls sent, or received where they receive only; 0 of calls that wait
+  int partners = 0;        ///< ranks that the rank with the most of them named
+  Seconds in_call_s = 0;   ///< in all calls of the rank with the most, waiting included; 0 of calls that do not wait
+  bool operator==(const CountedMessages&) const = default;
+};
+
 struct Record {
   std::string program;                           ///< command line of rank 0
   std::string mpi;                               ///< the library's name and version
@@ -64,6 +82,8 @@ struct Record {
   std::vector<std::vector<Rank>> communicators;  ///< ranks of MPI_COMM_WORLD, in the order of the communicator
   std::vector<RecordedExchange> exchanges;
   std::vector<OtherCalls> others;
+  std::vector<CountedMessages> messages{};
+  Seconds counting_s = 0;  ///< that counting one of these calls took, as measured at the end; 0: none was counted
 
   int ranks() const { return ranks_of_layout(layout); }
   bool operator==(const Record&) const = default;

@@ -49,11 +49,11 @@ TEST(CallsOverTime, ShowWhenTheyAreMadeAndWhatWouldBeSaved) {
       << alone.body;
   EXPECT_EQ(alone.body.find("saves"), std::string::npos) << "on no machine";
   MachineAdvice machine{
-      "lassen", "1x4", 4, {{0.5, 0.25, 0.125, "mpi", "two-step", "stfw,n=2"}}, {0.5, 0.25, 0.125, "", "", ""},
+      "lassen", "1x4", 4, {{0.5, 0.25, 0.5, 0.125, "mpi", "two-step", "stfw,n=2"}}, {0.5, 0.25, 0.5, 0.125, "", "", ""},
       1.5,      {},    {}};
   advice.machines.push_back(machine);
   const auto picture = draw_calls_over_time(advice);
-  EXPECT_NE(picture.body.find("saves on lassen: 12.5 % by commpass run, 18.8 % planned<"), std::string::npos)
+  EXPECT_NE(picture.body.find("saves on lassen: 12.5 % by commpass run, 18.8 % changed<"), std::string::npos)
       << picture.body;
   EXPECT_NE(picture.body.find("1 call, 250 ms in them"), std::string::npos) << picture.body;
   const auto call = Json::parse(picture.json)["calls"][0];

@@ -196,11 +196,12 @@ TEST_F(Recorded, IsAdvisedOn) {
        {"4 ranks", "neighbor_alltoall ", "apart from waiting for late ranks",
         "On lassen, 2 nodes x 2 ranks: ", "On generic, ", "on 2 communicators", "1 more calls of MPI_alltoallv"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part << " in " << page.out;
-  const auto scaled =
-      test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ranks 1024 --ppn 32 --top 40");
-  EXPECT_EQ(scaled.exit_code, 0) << scaled.err;
-  for (const char* part : {"On lassen, 32 nodes x 32 ranks: these calls would take ", "known for 2 ranks alone"})
-    EXPECT_NE(scaled.out.find(part), std::string::npos) << part << " in " << scaled.out;
+  const auto list = test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ppn 1,2");
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  for (const char* part : {"On lassen, 4 nodes x 1 rank", "On lassen, 2 nodes x 2 ranks: "})
+    EXPECT_NE(list.out.find(part), std::string::npos) << part << " in " << list.out;
+  const std::string scaled = COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ppn 32 --ranks ";
+  test::expect_one_sentence(test::run(scaled + "64"), {"--ranks 64", "record of 4 ranks", "8 or more ranks"});
   test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise " + file_), {"profile", "none is named"});
   test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise /no/such.json --profile lassen"),
                             {"/no/such.json"});
@@ -213,6 +214,120 @@ TEST_F(Recorded, IsAdvisedOn) {
       test::run("sh -c 'for f in " + patterns +
                 "/*.mtx; do " COMMPASS_TEST_COMMAND " predict --profile lassen --ppn 2 --pattern $f || exit 9; done'");
   EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+}
+
+/// What was counted of a call, at all places of the program.
+CountedMessages counted(const Record& record, const std::string& call) {
+  CountedMessages sum{call, "", 0, 0, 0, 0, 0};
+  for (const auto& one : record.messages) {
+    if (one.call != call) continue;
+    EXPECT_TRUE(one.site.find("messages+0x") != std::string::npos) << one.site;
+    sum.ranks = std::max(sum.ranks, one.ranks);
+    sum.calls += one.calls;
+    sum.bytes += one.bytes;
+    sum.partners = std::max(sum.partners, one.partners);
+  }
+  return sum;
+}
+
+/// The program whose messages are known. @param arguments  of it
+Record recorded_messages(int ranks, const std::string& arguments, const std::string& variables = {}) {
+  const test::TemporaryDirectory directory;
+  const auto result = record(directory.path("run.json"), ranks, COMMPASS_TEST_MESSAGES + arguments, variables);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return read_record(directory.path("run.json"));
+}
+
+class OfKnownMessages : public testing::TestWithParam<std::string> {};
+
+TEST_P(OfKnownMessages, HasCallsBytesAndPartners) {
+  constexpr int ranks = 4;
+  const auto record = recorded_messages(ranks, GetParam());
+  constexpr std::int64_t ring = 50, odd = 40, reversed = 2 * 5, odd_messages = odd * (odd + 1) / 2;
+  const auto isend = counted(record, "isend");
+  EXPECT_EQ(isend.calls, ranks * (2 * (ring + reversed) + odd_messages)) << "one that was refused is not counted";
+  EXPECT_EQ(isend.bytes, ranks * (2 * 8 * (ring * (ring + 1) / 2 + 2 * 5 * 6 / 2) + 4 * odd_messages));
+  EXPECT_EQ(isend.partners, 2);
+  EXPECT_EQ(counted(record, "irecv").calls, isend.calls + ranks * (20 + 7));
+  EXPECT_EQ(counted(record, "issend").bytes, ranks * 7 * 4);
+  EXPECT_EQ(counted(record, "send").calls, ranks * 20 + 4);
+  EXPECT_EQ(counted(record, "send").bytes, (ranks - 1) * 20 * 100 + 4 * 4) << "nothing goes to MPI_PROC_NULL";
+  EXPECT_EQ(counted(record, "recv").calls, 4);
+  EXPECT_EQ(counted(record, "sendrecv").bytes, ranks * 10 * 8);
+  EXPECT_EQ(counted(record, "start").calls, ranks * 30);
+  EXPECT_EQ(counted(record, "startall").calls, ranks * 15);
+  EXPECT_EQ(counted(record, "put").bytes, ranks * 3 * 16);
+  EXPECT_EQ(counted(record, "accumulate").calls, ranks * 3);
+  EXPECT_EQ(counted(record, "waitall").calls, ranks * (ring + reversed));
+  EXPECT_GT(counted(record, "testall").calls, 0);
+  EXPECT_GT(record.counting_s, 0);
+}
+
+TEST_P(OfKnownMessages, HasPhasesThatRecur) {
+  constexpr int ranks = 4;
+  const auto record = recorded_messages(ranks, GetParam());
+  const auto with_calls = [&](const std::string& call, std::int64_t calls) {
+    for (const auto& exchange : of_kind(record, call, ranks))
+      if (exchange.calls == calls) return exchange;
+    ADD_FAILURE() << "no " << calls << " phases of " << call;
+    return RecordedExchange{};
+  };
+  const auto ring = with_calls("isend", 50 + 2 * 5);  // those of the communicators are at the same place
+  ASSERT_EQ(ring.edges.size(), 2U * ranks);
+  std::vector<Edge> expected;
+  for (Rank from = 0; from < ranks; ++from)
+    for (const Rank distance : {1, ranks - 1})
+      expected.push_back({from, (from + distance) % ranks, ring.edges[0].bytes});
+  EXPECT_TRUE(std::ranges::is_permutation(ring.edges, expected));
+  EXPECT_EQ(ring.bytes, 2 * 8 * ranks * (50 * 51 / 2 + 2 * 5 * 6 / 2));
+  EXPECT_GT(ring.exchange_s, 0);
+  EXPECT_FALSE(ring.is_by_clock);
+
+  const auto halo = with_calls("send", 20);
+  EXPECT_EQ(halo.edges, (std::vector<Edge>{{0, 1, 100}, {1, 2, 100}, {2, 3, 100}}));
+  std::vector<Edge> around;
+  for (Rank from = 0; from < ranks; ++from) around.push_back({from, (from + 1) % ranks, 8});
+  EXPECT_EQ(with_calls("sendrecv", 10).edges, around);
+  for (auto& edge : around) edge.bytes = 4;
+  EXPECT_EQ(with_calls("startall", 15).edges, around);
+  EXPECT_EQ(with_calls("start", 15).edges, around);
+  EXPECT_EQ(with_calls("issend", 7).edges, around);
+  EXPECT_TRUE(with_calls("isend", 40 - 16).edges.empty()) << "of 40 sets of partners 16 are kept";
+  EXPECT_TRUE(of_kind(record, "put", ranks).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutThreads, OfKnownMessages, testing::Values("", " threads"));
+
+TEST(RecordedMessages, AreCountedWhereTheyAreAskedFor) {
+  EXPECT_TRUE(recorded_messages(2, "", "COMMPASS_MPI_CALLS=alltoallv").messages.empty());
+  EXPECT_EQ(counted(recorded_messages(2, "", "COMMPASS_MPI_CALLS=messages"), "put").calls, 6);
+}
+
+TEST_F(Recorded, CountsMessagesOfFortran) {
+  const std::vector<std::string> programs{COMMPASS_TEST_MESSAGES_FORTRAN};  // none where there is no Fortran
+  for (const auto& program : programs) {
+    SCOPED_TRACE(program);
+    const auto result = record(file_, 3, program);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto record = read_record(file_);
+    const auto sum_of = [&](const std::string& call) {
+      CountedMessages sum;
+      for (const auto& one : record.messages)
+        if (one.call == call) sum.calls += one.calls, sum.bytes += one.bytes, sum.partners = one.partners;
+      return sum;
+    };
+    EXPECT_EQ(sum_of("isend").bytes, 3 * 6 * 24);
+    EXPECT_EQ(sum_of("isend").partners, 1);
+    EXPECT_EQ(sum_of("sendrecv").bytes, 3 * 6 * 16);
+    EXPECT_EQ(sum_of("startall").bytes, 3 * 6 * 8);
+    EXPECT_EQ(sum_of("waitall").calls, 3 * 6);
+    for (const auto* call : {"isend", "sendrecv", "startall"}) {
+      const auto phases = of_kind(record, call, 3);
+      ASSERT_EQ(phases.size(), 1U) << call;
+      EXPECT_EQ(phases[0].calls, 6) << call;
+      EXPECT_EQ(phases[0].edges.size(), 3U) << call;
+    }
+  }
 }
 
 TEST(Run, RefusesALibraryThatLdPreloadWouldSplit) {

@@ -1,11 +1,12 @@
-#include "preload/rivalry.hpp"
+#include "selector/choose/rivalry.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "preload/report.hpp"
-#include "preload/trial_budget.hpp"
+#include "selector/choose/rivalry_turns.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 namespace {
@@ -31,6 +32,25 @@ TEST(Rivalry, LeavesTheFirstCallsToTheLibraryWithoutAsking) {
   Rivalry rivalry;
   EXPECT_EQ(run(rivalry, Rivalry::calls_before, 0.5).library, Rivalry::calls_before);
   EXPECT_EQ(rivalry.next(), Rivalry::Turn::both);
+}
+
+TEST(RivalryTurns, TellAheadWhoRuns) {
+  constexpr Seconds long_s = 1e-2;  // trials are affordable from the first calls on
+  const auto told = [](double calls, double ratio, Seconds library_s) {
+    return turns_of(calls, {library_s, ratio * library_s, 0});
+  };
+  for (const double ratio : {0.5, 1.5}) {
+    const auto few = told(2, ratio, long_s);
+    EXPECT_EQ(few.library, 2);
+    EXPECT_EQ(few.opening_s, 0);
+    const auto many = told(1e9, ratio, long_s);
+    EXPECT_EQ(many.library + many.ours + many.both, 1e9);
+    EXPECT_GE(many.both, Rivalry::pairs + 1);
+    EXPECT_GT(ratio < 1 ? many.ours : many.library, 0.9e9);
+    EXPECT_GT(many.opening_s, 0);
+  }
+  EXPECT_EQ(told(1000, 0.5, 1e-6).library, 1000) << "a program of a millisecond affords no trial";
+  EXPECT_DOUBLE_EQ(told(1.5, 0.5, long_s).library, 1.5);
 }
 
 TEST(Rivalry, GivesCallsToWhatIsFaster) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "document_table.hpp"
+#include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/support.hpp"
 #include "selector/environment/interposed_call.hpp"
@@ -108,7 +109,8 @@ TEST(InterposedCalls, AreTheTableOfTheDocumentation) {
   };
   test::expect_table(COMMPASS_TEST_DOCUMENTS "/unmodified.md", "| calls | what runs them |",
                      "|---|---|\n| " + names(true) + " | the faster of MPI and Commpass |\n| " + names(false) +
-                         " | MPI; they are counted and recorded |\n");
+                         " | MPI; they are counted and recorded |\n| `" + join(counted_call_names, "`, `") +
+                         "` | MPI; a record counts them |\n");
 }
 
 TEST(EnvironmentVariables, OfModuleSystemsArePrefixesOfInstallations) {

@@ -1,12 +1,14 @@
 #include "selector/report/advice.hpp"
 #include "model/base/json.hpp"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/machine/profile.hpp"
 #include "model/support.hpp"
 #include "selector/choose/select.hpp"
+#include "selector/report/scaled_record.hpp"
 
 namespace commpass {
 namespace {
@@ -56,8 +58,14 @@ TEST(Advice, CountsWhatHappensAtTheSameTimeOnce) {
   EXPECT_EQ(calls[1].ranks, 64);
 }
 
+/// So many calls that trials and planning do not count.
+Record often(Record record) {
+  for (auto& one : record.exchanges) one.calls *= 10000;
+  return record;
+}
+
 TEST(Advice, IsThePriceOfTheCalls) {
-  const auto record = two_halves();
+  const auto record = often(two_halves());
   const auto calls = advised_calls(record);
   const auto machine = lassen();
   const auto layout = Layout::with_ppn(64, 16);
@@ -69,12 +77,11 @@ TEST(Advice, IsThePriceOfTheCalls) {
   const auto half = Layout::with_ppn(32, 16);
   const auto library_s = price_alltoall(parse_strategy("mpi"), 8, half, machine).cost.seconds;
   EXPECT_THAT(advice.library_rules, testing::HasSubstr("Spectrum MPI"));
-  EXPECT_NEAR(advice.prices[0].library_s, 100 * library_s, 1e-9);
+  EXPECT_NEAR(advice.prices[0].library_s, 1e6 * library_s, 1e-5);
   EXPECT_EQ(advice.prices[0].library, "mpi");
   EXPECT_LT(advice.prices[0].taken_s, advice.prices[0].library_s);
-  EXPECT_NEAR(advice.prices[0].planned_s,
-              100 * std::min(rank_strategies(all, half, machine).front().cost.seconds, advice.prices[0].taken_s / 100),
-              1e-9);
+  EXPECT_LT(advice.prices[0].planned_s, advice.prices[0].library_s);
+  EXPECT_NEAR(advice.prices[0].planned_s, 1e6 * rank_strategies(all, half, machine).front().cost.seconds, 0.02);
   // In the ring there is nothing to gain.
   EXPECT_DOUBLE_EQ(advice.prices[1].taken_s, advice.prices[1].library_s);
   EXPECT_EQ(advice.prices[1].taken, "standard");
@@ -86,7 +93,7 @@ TEST(Advice, IsThePriceOfTheCalls) {
 }
 
 TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
-  auto record = two_halves();
+  auto record = often(two_halves());
   auto started = record.exchanges[0];
   started.call = "ialltoall";
   started.site = "start";
@@ -104,7 +111,7 @@ TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
 TEST(Advice, OfNeighborsThatAreThereTwiceSavesNothingByRun) {
   Record record{"a.out", "MPI", "1x64", 10, {{}}, {}, {}};
   for (Rank rank = 0; rank < 64; ++rank) record.communicators[0].push_back(rank);
-  auto all = exchange("neighbor_alltoall", 0, 10, 2);
+  auto all = exchange("neighbor_alltoall", 0, 10000000, 2);
   for (Rank from = 0; from < 64; ++from)
     for (Rank to = 0; to < 64; ++to) all.edges.push_back({from, to, 8});
   all.blocks = 10 * 64 * 64;
@@ -143,36 +150,141 @@ TEST(Advice, IsToldAsAPageAndAsJson) {
 }
 
 TEST(Advice, OfARunWithoutExchangesIsShort) {
-  const Record record{"a.out", "MPI", "1x2", 1, {}, {}, {}};
+  Record record{"a.out", "MPI", "1x2", 1, {}, {}, {}};
   const Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
-  EXPECT_NE(advice_text(advice).find("nothing to gain"), std::string::npos);
+  EXPECT_THAT(advice_text(advice), testing::HasSubstr("nothing to gain"));
+  record.messages = {{"send", "a.out+0x1", 1, 4, 16, 1, 0.5}};
+  EXPECT_THAT(advice_text(advice), testing::AllOf(testing::HasSubstr("nothing to plan"), testing::HasSubstr("MPI_"),
+                                                  testing::HasSubstr("500 ms")));
 }
 
-TEST(Advice, ScalesWhatAllSendToAll) {
-  auto record = two_halves();
-  auto all = exchange("alltoall", 0, 7, 1);
-  all.equal_bytes = 64;
-  all.blocks = 7 * 64 * 64;
-  all.bytes = all.blocks * 64;
-  record.exchanges.push_back(all);
-  record.exchanges.push_back(exchange("alltoallv", 0, 3, 1));
-  auto& varied = record.exchanges.back();
-  varied.blocks = 3 * 64 * 63;
-  varied.bytes = varied.blocks * 16;
+/// All ranks at one place: with all others, and around a ring.
+Record of_ranks(int ranks, Bytes block, Seconds outside_s) {
+  Record record{"a.out", "MPI", fmt::format("1x{}", ranks), outside_s + 2, {{}}, {}, {}};
+  for (Rank rank = 0; rank < ranks; ++rank) record.communicators[0].push_back(rank);
+  auto all = exchange("alltoall", 0, 700, 1);
+  all.equal_bytes = block;
+  all.blocks = std::int64_t{700} * ranks * ranks;
+  all.bytes = all.blocks * block;
+  auto ring = exchange("alltoallv", 0, 300, 1);
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (const Rank distance : {1, ranks - 1}) ring.edges.push_back({rank, (rank + distance) % ranks, 800});
+  ring.blocks = std::int64_t{300} * 2 * ranks;
+  ring.bytes = ring.blocks * 800;
+  record.exchanges = {all, ring};
+  return record;
+}
 
+ScaledRecord scaled(const Record& one, int ranks) { return scaled(std::span(&one, 1), ranks); }
+
+TEST(ScaledRecord, OfOneRecordIsAGuess) {
+  const auto record = of_ranks(64, 64, 8);
   const auto on_more = scaled(record, 128);
-  EXPECT_EQ(on_more.ranks(), 128);
-  ASSERT_EQ(on_more.exchanges.size(), 2U) << "neither the halves nor the ring";
-  EXPECT_EQ(on_more.exchanges[0].equal_bytes, 16) << "half of a rank's bytes, for twice as many";
-  EXPECT_EQ(on_more.exchanges[1].blocks, 3 * 128 * 127);
-  EXPECT_EQ(on_more.exchanges[1].bytes, varied.bytes);
-  const auto calls = scaled_calls(on_more, advised_calls(record), 64);
-  const auto advice = advise(on_more, calls, Layout::with_ppn(128, 32), lassen());
-  EXPECT_DOUBLE_EQ(advice.outside_s, (10 - measured_in_calls(record)) / 2);
-  EXPECT_EQ(advice.prices.size(), 4U);
-  EXPECT_EQ(std::ranges::count(advice.prices, "", &CallPrice::library), 2);
+  EXPECT_THAT(on_more.guess, testing::HasSubstr("one record, of 64 ranks"));
+  ASSERT_EQ(on_more.record.exchanges.size(), 1U) << "a ring of one size may be any shape";
+  EXPECT_EQ(on_more.record.ranks(), 128);
+  EXPECT_EQ(on_more.record.exchanges[0].equal_bytes, 16) << "half of a rank's bytes, for twice as many";
+  const auto calls = scaled_calls(on_more.record, advised_calls(record), 64);
+  auto machine = advise(on_more.record, calls, Layout::with_ppn(128, 32), lassen());
+  EXPECT_DOUBLE_EQ(machine.outside_s, 8 / 2.0);
+  EXPECT_EQ(std::ranges::count(machine.prices, "", &CallPrice::library), 1);
+  machine.guess = on_more.guess;
+  const Advice advice{"run.json", record, advised_calls(record), 0, 0, {machine}};
+  const auto page = advice_text(advice);
+  const auto told = page.substr(page.find("On lassen"));
+  EXPECT_THAT(told, testing::HasSubstr("a guess: these calls would take "));
+  EXPECT_EQ(told.find('%'), std::string::npos) << told;
+  EXPECT_TRUE(Json::parse(advice_json(advice))["machines"][0]["all"]["run_saves"].is_null());
+}
 
-  test::expect_sentence(test::error_of([] { scaled(two_halves(), 128); }), {"--ranks 128", "all ranks with all"});
+TEST(ScaledRecord, OfTwoRecordsGrowsAsTheyDo) {
+  const std::vector<Record> records{of_ranks(16, 256, 8), of_ranks(32, 128, 4)};
+  const auto on_more = scaled(records, 128);
+  EXPECT_EQ(on_more.guess, "");
+  ASSERT_EQ(on_more.record.exchanges.size(), 2U);
+  EXPECT_EQ(on_more.record.exchanges[0].equal_bytes, 32);
+  const auto& ring = on_more.record.exchanges[1].edges;
+  ASSERT_EQ(ring.size(), 256U);
+  EXPECT_EQ(std::ranges::count(ring, Edge{127, 0, 800}), 1);
+  EXPECT_EQ(std::ranges::count(ring, Edge{0, 127, 800}), 1);
+  EXPECT_NEAR(on_more.record.run_s, 4 / 4.0 + 2, 1e-9);
+  auto other_shape = records;
+  for (auto& edge : other_shape[0].exchanges[1].edges)
+    if (edge.destination == (edge.source + 1) % 16) edge.destination = (edge.source + 3) % 16;
+  EXPECT_EQ(scaled(other_shape, 128).record.exchanges.size(), 1U);
+}
+
+TEST(ScaledRecord, IsRefusedWhereRecordsCannotTell) {
+  const auto refusal = [](const std::vector<Record>& records, int ranks) {
+    return test::error_of([&] { scaled(records, ranks); });
+  };
+  test::expect_sentence(refusal({of_ranks(3, 8, 1)}, 24), {"--ranks 24", "3 ranks", "8 or more"});
+  test::expect_sentence(refusal({of_ranks(8, 8, 1)}, 1024), {"--ranks 1024", "16 times", "64 ranks or more"});
+  test::expect_sentence(refusal({of_ranks(8, 8, 1), of_ranks(8, 8, 1)}, 64), {"--ranks 64", "both records"});
+  auto ring = of_ranks(8, 8, 1);
+  ring.exchanges.erase(ring.exchanges.begin());
+  test::expect_sentence(refusal({ring}, 128), {"--ranks 128", "all ranks with all"});
+  EXPECT_NO_THROW(scaled(of_ranks(8, 8, 1), 128));
+}
+
+/// The shares of the run that commpass run and a changed source save.
+std::pair<double, double> savings_of(std::int64_t calls, std::int64_t handles) {
+  auto record = of_ranks(64, 8, 1e-9);
+  record.exchanges.pop_back();
+  record.exchanges[0].calls = calls;
+  record.exchanges[0].handles = handles;
+  const auto advice = advise(record, advised_calls(record), Layout::with_ppn(64, 16), lassen());
+  return {advice.share(advice.all.library_s - advice.all.taken_s),
+          advice.share(advice.all.library_s - advice.all.planned_s)};
+}
+
+TEST(Advice, CountsTheTrialsOfCommpassRun) {
+  for (const std::int64_t calls : {1, 2}) EXPECT_EQ(savings_of(calls, 1).first, 0) << calls << " are MPI's";
+  EXPECT_LE(savings_of(9, 1).first, 0) << "trials cost more than they bring";
+  constexpr std::int64_t many = 100000000;
+  EXPECT_GT(savings_of(many, 1).first, 0.1);
+  EXPECT_LT(savings_of(many, 1).first, savings_of(many, 1).second + 1e-6);
+  EXPECT_EQ(savings_of(1000, 500).first, 0) << "two calls on each of 500 communicators";
+}
+
+TEST(Advice, CountsPlanningOfAChangedSource) {
+  EXPECT_EQ(savings_of(1, 1).second, 0);
+  EXPECT_GT(savings_of(100000, 1).second, savings_of(100, 1).second);
+}
+
+/// 64 ranks, of which each of the first half sends a message to each of the second, many times.
+Record of_messages(const std::string& site) {
+  auto record = of_ranks(64, 8, 1);
+  auto phase = record.exchanges[1];
+  phase.call = "isend";
+  phase.site = site;
+  phase.calls = 100000;
+  phase.edges.clear();
+  for (Rank from = 0; from < 32; ++from)
+    for (Rank to = 32; to < 64; ++to) phase.edges.push_back({from, to, 8});
+  record.exchanges = {phase};
+  record.messages = {{"isend", site, 32, 102400000, 819200000, 32, 0}};
+  record.counting_s = 4e-8;
+  return record;
+}
+
+TEST(Advice, PricesMessagesAsPlannedExchanges) {
+  for (const auto* site : {"main (a.out+0x12)", "PetscSFBcastEnd (libpetsc_real.so.3.18+0x9)"}) {
+    const auto record = of_messages(site);
+    Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
+    advice.machines.push_back(advise(record, advice.calls, Layout::with_ppn(64, 32), lassen()));
+    const auto& price = advice.machines[0].prices[0];
+    EXPECT_EQ(price.library, "standard");
+    EXPECT_LT(price.planned_s, price.library_s);
+    EXPECT_EQ(price.taken_s, price.library_s) << "messages are never taken over";
+    const bool has_plug_in = std::string(site).find("petsc") != std::string::npos;
+    EXPECT_EQ(price.plugged_s, has_plug_in ? price.planned_s : price.library_s);
+    const auto page = advice_text(advice);
+    EXPECT_EQ(page.find("PETSc's plug-in") != std::string::npos, has_plug_in) << page;
+    for (const char* part :
+         {"Messages of the program: 102400000 calls", "781 MiB", "a changed source", "Counting one takes 40 ns"})
+      EXPECT_NE(page.find(part), std::string::npos) << part << " in " << page;
+  }
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ Record small_record() {
   ring.is_by_clock = false;
   record.exchanges = {equal, ring};
   record.others = {{"alltoallw", 3, 0.125, 17}};
+  record.exchanges[0].handles = 2;
+  record.messages = {{"isend", "main (a.out+0x99)", 4, 40, 320, 2, 0}, {"waitall", "a.out+0xaa", 4, 20, 0, 0, 0.25}};
+  record.counting_s = 3e-8;
   return record;
 }
 
@@ -46,8 +49,8 @@ TEST(Record, IsRefusedWithItsPlace) {
     std::vector<std::string> said;
   };
   const std::vector<Fault> faults{
-      {[](Json& json) { json["schema"] = 2; }, {"r.json", "no record of schema 1"}},
-      {[](Json& json) { json.erase("run_s"); }, {"r.json", "7 keys in place of 8"}},
+      {[](Json& json) { json["schema"] = 1; }, {"r.json", "no record of schema 2"}},
+      {[](Json& json) { json.erase("run_s"); }, {"r.json", "9 keys in place of 10"}},
       {[](Json& json) { json["layout"] = "2y2"; }, {"r.json", "layout", "2y2"}},
       {[](Json& json) {
          json["communicators"][0] = Json::array({{0, 5, 1}});
@@ -69,6 +72,8 @@ TEST(Record, IsRefusedWithItsPlace) {
       {[](Json& json) { json["exchanges"][1]["edges"][0][1][0] = 2; }, {"exchange 1", "leave the ranks"}},
       {[](Json& json) { json["exchanges"][1]["edges"][1][0] = 0; }, {"exchange 1", "order of their senders"}},
       {[](Json& json) { json["exchanges"][0]["over_time"]["part_s"] = 0.02; }, {"exchange 0, over_time", "part_s"}},
+      {[](Json& json) { json["exchanges"][0]["handles"] = 6; }, {"exchange 0", "handles is not from 1 to calls"}},
+      {[](Json& json) { json["messages"][1]["partners"] = -1; }, {"messages 1", "partners is no whole number"}},
       {[](Json& json) { json["others"][0].erase("bytes"); }, {"others 0", "3 keys in place of 4"}}};
   for (const auto& fault : faults) {
     auto json = Json::parse(to_json(small_record()));

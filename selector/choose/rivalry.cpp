@@ -1,4 +1,4 @@
-#include "preload/rivalry.hpp"
+#include "selector/choose/rivalry.hpp"
 
 #include <algorithm>
 #include <cmath>

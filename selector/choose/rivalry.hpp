@@ -1,6 +1,7 @@
 // Which of two ways to run the calls of a kind is faster, from times that all ranks have agreed on. No MPI here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -41,6 +42,10 @@ class Rivalry {
   /// What the next trial is expected to lose; 0: not known.
   Seconds trial_loss_s() const { return loss_s_; }
   std::int64_t calls() const { return calls_; }
+  /// How many calls come before the next trial.
+  std::int64_t calls_to_trial() const { return std::max(tries_at_ - calls_, std::int64_t{0}); }
+  /// As many times next(). @param calls  at most calls_to_trial()
+  void pass(std::int64_t calls) { calls_ += calls; }
   /// Of this row, those that are counted.
   std::int64_t trials() const { return static_cast<std::int64_t>(ratios_.size()); }
 
