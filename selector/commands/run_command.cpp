@@ -125,18 +125,6 @@ void add(CLI::App& app, const Switch& each) {
   if (each.rules.last_counts) option->take_last();
 }
 
-bool is_list = false;
-for (auto& word : split(CLI::Formatter::make_option_opts(option), ' ')) {
-  if (word.ends_with(':')) add_names();
-  is_list = is_list || word == "Needs:" || word == "Excludes:";
-  if (is_list && !word.ends_with(':')) names.push_back(word);
-  else if (!word.empty()) text += " " + word;
-}
-add_names();
-return text;
-}
-};
-
 /// Makes CLI11's application of a command.
 void build(CLI::App& app, const Command& command) {
   for (const auto& each : command.switches) add(app, each);
