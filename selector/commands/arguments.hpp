@@ -26,7 +26,7 @@ struct PatternArguments {
   int ranks = 0;
   std::string partition = "block";
   std::optional<Bytes> value_bytes;  ///< default: 8 of a matrix, 1 of a pattern
-  bool share_values = false;  ///< values that the same ranks need are one payload
+  bool share_values = false;         ///< values that the same ranks need are one payload
   Bytes max_input_bytes = most_matrix_bytes;
 
   void add_to(Command& command);

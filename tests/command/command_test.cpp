@@ -765,7 +765,8 @@ TEST(Documents, ShowWhatComes) {
       if (!line.starts_with(begin)) continue;
       ++blocks;
       const auto arguments = line.substr(begin.size(), line.size() - begin.size() - end.size());
-      const auto result = test::run("sh -c 'cd " + source.string() + " && " COMMPASS_TEST_COMMAND " " + arguments + "'");
+      const auto result =
+          test::run("sh -c 'cd " + source.string() + " && " COMMPASS_TEST_COMMAND " " + arguments + "'");
       EXPECT_EQ(result.exit_code, 0) << result.err;
       std::getline(lines, line);
       ASSERT_EQ(line, "```") << page.path() << ", " << arguments;
