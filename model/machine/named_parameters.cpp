@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "model/base/error.hpp"
 #include "model/base/nearest_names.hpp"
@@ -159,12 +160,14 @@ Limits parse_limits(const std::string& text, Limits limits) {
   const auto where = "limits " + text;
   std::vector<std::string> keys;
   for (const auto& row : parameters_of(Place::limits)) keys.emplace_back(row.key);
+  std::set<std::string> given;
   for (const auto& assignment : split(text, ',')) {
     const auto equals = std::min(assignment.find('='), assignment.size());
     const auto key = assignment.substr(0, equals), number = assignment.substr(std::min(equals + 1, assignment.size()));
     if (std::ranges::find(keys, key) == keys.end())
       throw InputError(where, fmt::format("there is no limit '{}'", key),
                        fmt::format("use KEY=VALUE,…, where KEY is {}", either_of(keys)));
+    if (!given.insert(key).second) throw InputError(where, fmt::format("{} is there twice", key), "give it once");
     const auto& row = parameter_named(Place::limits, key);
     const auto value = parse_value(row, number);
     if (const auto remedy = range_remedy(row, value); !remedy.empty())

@@ -87,10 +87,11 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
   if (const auto near = did_you_mean(is_name ? fs::path(name_or_path).stem().string() : "", names); !near.empty())
     throw InputError("profile " + name_or_path, "there is none of that name",
                      near + "'commpass profile list' lists all");
-  throw InputError(
-      "profile " + name_or_path,
-      is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
-      "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
+  throw InputError("profile " + name_or_path,
+                   is_name ? "there is no such file, nor a profile of that name in " + looked_in
+                   : fs::is_directory(name_or_path, ignored) ? "it is a directory"
+                                                             : "there is no such file",
+                   "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
 }
 
 std::optional<Fingerprint> fingerprint_of(const Profile& profile) {

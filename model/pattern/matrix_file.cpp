@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +40,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 struct Table {
   std::size_t rows = 0, columns = 0;
-  bool has_titles = false;  ///< the first line has words in place of numbers
+  std::vector<std::string>
+      titles;  ///< of columns, in small letters, where the first line has words in place of numbers
   std::vector<double> values;
 };
 
@@ -56,7 +58,7 @@ Table read_table(std::string_view text, const std::string& origin) {
                                  words.size(), table.columns),
                      "give all rows as many");
     if (is_first && std::ranges::none_of(words, [](auto word) { return parse_decimal(word).has_value(); })) {
-      table.has_titles = true;
+      for (const auto word : words) table.titles.push_back(lower_case(word));
       continue;
     }
     for (const auto word : words) {
@@ -86,12 +88,31 @@ CoordinateMatrix dense(const Table& table) {
 
 /// Is the first row the size line of a Matrix Market file whose header is gone? No index of the others is 0 or larger.
 bool begins_with_sizes(const Table& table) {
-  if (table.columns != 3 || table.rows < 2 || table.has_titles) return false;
+  if (table.columns != 3 || table.rows < 2 || !table.titles.empty()) return false;
   const auto& values = table.values;
   for (std::size_t row = 1; row < table.rows; ++row)
     for (const std::size_t i : {0, 1})
       if (values[row * table.columns + i] < 1 || values[row * table.columns + i] > values[i]) return false;
   return true;
+}
+
+/// Where a list has its sources, its destinations and, if it has three columns, its bytes.
+std::array<std::size_t, 3> columns_of(const Table& table, const std::string& origin) {
+  std::array<std::size_t, 3> columns{0, 1, 2};
+  if (table.titles.empty()) return columns;
+  const std::array<std::vector<std::string>, 3> names{
+      {{"from", "source", "src", "sender", "row", "i"},
+       {"to", "destination", "dest", "dst", "target", "receiver", "column", "col", "j"},
+       {"bytes", "size", "weight", "value", "values", "count"}}};  // counts: see read_pattern
+  for (std::size_t of = 0; of < table.columns; ++of) {
+    const auto found = std::ranges::find_if(
+        table.titles, [&](const auto& title) { return std::ranges::find(names[of], title) != names[of].end(); });
+    if (found == table.titles.end())
+      throw InputError(origin + ", first row", fmt::format("no column is called {}", names[of].front()),
+                       "call them from, to and bytes, or leave the row out");
+    columns[of] = static_cast<std::size_t>(found - table.titles.begin());
+  }
+  return columns;
 }
 
 /// @param table  of two or three columns
@@ -106,12 +127,16 @@ CoordinateMatrix list_of_edges(const Table& table, const std::string& origin) {
                        "write 'from to bytes', ranks counted from 0");
     return static_cast<std::int64_t>(value);
   };
+  const auto [from, to, bytes] = columns_of(table, origin);
   for (std::size_t row = 0; row < table.rows; ++row) {
     const auto* const values = &table.values[row * table.columns];
-    matrix.row.push_back(index(row, values[0]));
-    matrix.column.push_back(index(row, values[1]));
-    if (has_values) matrix.value.push_back(values[2]);
+    matrix.row.push_back(index(row, values[from]));
+    matrix.column.push_back(index(row, values[to]));
+    if (has_values) matrix.value.push_back(values[bytes]);
   }
+  if (table.titles.empty() && std::min(std::ranges::min(matrix.row), std::ranges::min(matrix.column)) > 0)
+    throw InputError(origin, "no row of this list names rank 0, from which ranks count",
+                     "count from 0, or, if rank 0 exchanges nothing, begin with a row 'from to bytes'");
   matrix.rows = matrix.columns = 1 + std::max(std::ranges::max(matrix.row), std::ranges::max(matrix.column));
   return matrix;
 }
@@ -122,8 +147,8 @@ CoordinateMatrix parse_table(std::string_view text, const std::string& origin) {
     throw InputError(origin, "it looks like a Matrix Market file without its header",
                      "start the file with '%%MatrixMarket matrix coordinate real general'");
   const bool may_be_list = table.columns == 2 || table.columns == 3;
-  if (may_be_list && (table.has_titles || table.rows != table.columns)) return list_of_edges(table, origin);
-  if (table.has_titles)
+  if (may_be_list && (!table.titles.empty() || table.rows != table.columns)) return list_of_edges(table, origin);
+  if (!table.titles.empty())
     throw InputError(origin, fmt::format("its first row has words, and {} columns are no list of edges", table.columns),
                      usable_forms);
   return dense(table);

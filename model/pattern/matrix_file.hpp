@@ -18,7 +18,8 @@ inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
 /// - a PETSc binary matrix (`MatView`), sparse or dense, real or complex, indices of 4 or 8 bytes;
 /// - a table: rows of as many numbers as there are rows or, for a rectangular matrix, as each row has;
 /// - a list of edges: rows `from to bytes` or `from to`, indices from 0. A table of three or two columns is a list
-///   unless it is square; a first line of words makes it a list in any case.
+///   unless it is square. A first line of words names its columns, and makes it a list in any case; without one, a list
+///   that never names rank 0 is refused, as it may count from 1.
 /// Numbers of tables and lists are separated by blanks, tabs, commas or semicolons; `#` and `%` begin comments.
 /// @param origin  what to call the contents in errors
 /// @throws InputError that names the line or, of what is none of these, what it looks like

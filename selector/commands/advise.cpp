@@ -13,6 +13,7 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
+#include "selector/commands/file_checks.hpp"
 #include "selector/commands/number_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/environment/environment.hpp"
@@ -114,6 +115,8 @@ std::vector<Record> read_records(const AdviceOptions& arguments) {
 void advise_on(const AdviceOptions& arguments) {
   const auto environment = read_environment();
   if (!arguments.svg.empty()) check_picture_path(arguments.svg);
+  refuse_standard_output(arguments.svg);
+  check_apart(arguments.files, {arguments.svg, path_of_numbers(arguments.svg)});
   const auto records = read_records(arguments);
   const auto largest = std::ranges::max_element(records, {}, &Record::ranks) - records.begin();
   const auto& record = records[static_cast<std::size_t>(largest)];

@@ -45,6 +45,8 @@ struct PatternArguments {
   std::optional<CartesianPattern> cartesian() const;
   /// For people and the context of reports.
   std::string describe() const;
+  /// That are read; names may be empty.
+  std::vector<std::string> files() const { return {pattern_file, matrix_file}; }
 };
 
 /// Which rank sits on which node and socket.

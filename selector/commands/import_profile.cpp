@@ -14,6 +14,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/file_checks.hpp"
 #include "selector/commands/number_checks.hpp"
 #include "selector/report/profile_text.hpp"
 
@@ -52,12 +53,6 @@ NamedFile parse_named_file(const std::string& text) {
   return {place, text.substr(equals + 1)};
 }
 
-void check_differs(const std::string& input, const std::string& output) {
-  std::error_code none;
-  if (std::filesystem::equivalent(input, output, none))
-    throw InputError(output, "it is read, too", "write the profile to another file");
-}
-
 /// Messages within a node are cheaper than those between nodes, whose price they would have.
 bool knows_node(const Machine& machine) {
   for (Level level = 0; level <= machine.node_level(); ++level)
@@ -73,7 +68,7 @@ std::optional<ExchangeFit> import_exchanges(Profile& profile, const ImportArgume
   ImportedExchanges exchanges;
   if (arguments.sockets > 0) exchanges.sockets = arguments.sockets;
   for (const auto& path : arguments.exchanges) {
-    check_differs(path, arguments.output);
+    check_apart({path}, {arguments.output});
     const auto of_file = read_measured_times(path);
     exchanges.times.insert(exchanges.times.end(), of_file.begin(), of_file.end());
     exchanges.files.push_back(name_of_file(path));
@@ -94,11 +89,17 @@ void import(const ImportArguments& arguments) {
   check_writable(arguments.output);
   auto origin = arguments.origin;
   std::vector<BenchmarkTime> times;
+  std::vector<std::string> paths;
   for (const auto& text : arguments.files) {
     const auto [place, path] = parse_named_file(text);
-    check_differs(path, arguments.output);
+    check_apart({path}, {arguments.output});
+    std::error_code none;
+    for (const auto& other : paths)
+      if (std::filesystem::equivalent(path, other, none))
+        throw InputError(text, "this file was given before", "give each level a file of its own");
     const auto of_file = parse_benchmark(read_file(path), path, place);
     times.insert(times.end(), of_file.begin(), of_file.end());
+    paths.push_back(path);
     origin.files.push_back(text.substr(0, text.size() - path.size()) + name_of_file(path));
   }
   auto profile = import_profile(times, origin);

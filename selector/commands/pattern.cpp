@@ -5,6 +5,7 @@
 
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/file_checks.hpp"
 #include "selector/report/pattern_report.hpp"
 
 namespace commpass {
@@ -21,6 +22,8 @@ struct PatternOptions {
 
 void run(const PatternOptions& arguments) {
   const auto environment = read_environment();
+  check_apart(arguments.pattern.files(), {arguments.output});
+  if (arguments.statistics) refuse_standard_output(arguments.output);
   const auto pattern = arguments.pattern.load();
   if (!arguments.output.empty()) write_pattern(pattern, arguments.output);
   if (!arguments.statistics) return;

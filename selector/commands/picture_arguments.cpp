@@ -29,10 +29,6 @@ std::vector<std::string> pictures_of(std::size_t keys) {
   return {};
 }
 
-std::string path_of_numbers(const std::string& svg) {
-  return std::filesystem::path(svg).replace_extension(".csv").string();
-}
-
 }  // namespace
 
 DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
@@ -94,6 +90,11 @@ void PictureArguments::write(const PredictArguments& arguments, const Prediction
 
 void PictureArguments::write(const SweepReport& report) const {
   if (!svg.empty()) write_picture(report.keys.size() == 1 ? draw_sweep_lines(report) : draw_strategy_map(report), svg);
+}
+
+std::string path_of_numbers(const std::string& svg) {
+  if (svg.empty()) return {};
+  return std::filesystem::path(svg).replace_extension(".csv").string();
 }
 
 void check_picture_path(const std::string& svg) {

@@ -38,6 +38,8 @@ struct PictureArguments {
   void write(const SweepReport& report) const;
 };
 
+/// Where the numbers of a picture go: FILE.csv beside FILE.svg; empty for none.
+std::string path_of_numbers(const std::string& svg);
 /// Can the file FILE.svg and that of its numbers, FILE.csv, be written?
 /// @throws InputError
 void check_picture_path(const std::string& svg);

@@ -12,6 +12,7 @@
 #include "model/machine/profile_origin.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/file_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/progress_line.hpp"
@@ -94,7 +95,17 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
     std::fputs(((is_data ? "" : "\n") + prediction.explanation).c_str(), is_data ? stderr : stdout);
 }
 
+/// @throws InputError if what is read would be replaced
+void check_files(const PredictArguments& arguments, const PredictOutput& output) {
+  const auto& svg = output.picture.svg;
+  for (const auto& file : {svg, output.trace}) refuse_standard_output(file);
+  auto inputs = arguments.pattern.files();
+  inputs.push_back(arguments.selection.profile);
+  check_apart(inputs, {svg, path_of_numbers(svg), output.trace});
+}
+
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
+  check_files(arguments, output);
   if (!arguments.sparse.empty()) return print_sparse(arguments, output);
   if (!output.sweep.empty()) return print_sweep(arguments, output);
   output.picture.check(0);

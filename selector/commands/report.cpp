@@ -29,6 +29,7 @@
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/file_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
@@ -358,6 +359,11 @@ std::vector<SweepRange> parse_drawn_sweep(const std::string& text) {
 
 void report(const ReportArguments& arguments) {
   check_writable(arguments.output);
+  auto inputs = arguments.predict.pattern.files();
+  for (const auto& file :
+       {arguments.predict.selection.profile, arguments.other_profile, arguments.record, arguments.measured})
+    inputs.push_back(file);
+  check_apart(inputs, {arguments.output});
   const auto environment = read_environment();
   const auto& predict = arguments.predict;
   const auto& pattern = predict.pattern;

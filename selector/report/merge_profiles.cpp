@@ -310,7 +310,8 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
     if (are_bimodal(offers)) spread.bimodal.push_back(part.key);
   }
   spread.miss = miss_between_launches(all);
-  merged.machine.verdict = judge(profiles, spread);
+  const auto has_verdict = [](const NamedProfile& each) { return each.profile.machine.verdict.has_value(); };
+  if (std::ranges::any_of(profiles, has_verdict)) merged.machine.verdict = judge(profiles, spread);
   provenance["origin"] = origin;
   provenance["spread_between_profiles"] = between;
   if (!fits.empty()) provenance["fits"] = fits;

@@ -274,6 +274,28 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
                       {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
 }
 
+TEST(Outputs, ReplaceNoInputAndNotEachOther) {
+  const test::TemporaryDirectory directory;
+  const std::string text = "0 8\n8 0\n";
+  const auto file = directory.write("p.svg", text), other = directory.path("./p.svg");
+  const auto profile = directory.write("m.json", read_file(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  const auto before = read_file(profile);
+  const auto priced = "predict --profile lassen --ppn 1 --pattern " + file;
+  for (const auto& command :
+       {"pattern --pattern " + file + " -o " + other, priced + " --svg " + file, priced + " --trace " + other,
+        "report --profile lassen --ppn 1 --pattern " + file + " -o " + file,
+        "report --profile " + profile + " -o " + profile})
+    expect_one_sentence(commpass(command), {"it is read, too", "another file"});
+  EXPECT_EQ(read_file(file), text);
+  EXPECT_EQ(read_file(profile), before);
+  const auto two = directory.path("two.svg");
+  expect_one_sentence(commpass(predict + "--svg " + two + " --trace " + two), {"two.svg", "two outputs"});
+  expect_one_sentence(commpass(predict + "--svg " + two + " --trace " + directory.path("two.csv")), {"two outputs"});
+  expect_one_sentence(commpass(predict + "--json --trace -"), {"output -", "write it to a file"});
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o - --statistics"), {"output -"});
+  EXPECT_EQ(commpass(predict + "--trace /dev/null --json").exit_code, 0);
+}
+
 TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
   const test::TemporaryDirectory directory;
   const auto text =

@@ -151,6 +151,11 @@ TEST(MatrixFile, OfFewColumnsIsAListUnlessItIsSquare) {
   EXPECT_EQ(parse_matrix("0 1 8\n1 0 4\n", "m").rows, 2) << "two edges";
   EXPECT_EQ(parse_matrix("0 1 8\n1 0 4\n2 2 2\n", "m").value.size(), 7U) << "a table of 3 x 3";
   EXPECT_EQ(parse_matrix("source target size\n0 1 8\n1 0 4\n2 2 2\n", "m").value.size(), 3U);
+  const auto turned = parse_matrix("Bytes,To,From\n100,1,0\n", "m");
+  EXPECT_EQ(turned.row, std::vector<std::int64_t>{0});
+  EXPECT_EQ(turned.column, std::vector<std::int64_t>{1});
+  EXPECT_EQ(turned.value, std::vector<double>{100});
+  EXPECT_EQ(parse_matrix("from to bytes\n1 2 8\n", "m").rows, 3) << "rank 0 exchanges nothing";
   const auto without_sizes = parse_matrix("# two ranks\n0 1\n1 0\n1 2\n", "m");
   EXPECT_EQ(without_sizes.rows, 3);
   EXPECT_EQ(without_sizes.field, CoordinateMatrix::Field::pattern);
@@ -171,6 +176,9 @@ TEST(MatrixFile, ThatIsNoneIsNamedAsWhatItLooksLike) {
                      {"# only a comment\n", {"nothing in it"}},
                      {"1 2 3 4\n1 2\n", {"m, line 2", "a table of numbers", "2 of them, the first one 4"}},
                      {"1 2 3 4\n1 2 x 4\n", {"m, line 2", "'x' is no number"}},
+                     {"1 2 8\n2 1 4\n1 1 9\n1 2 7\n", {"m", "no row of this list names rank 0", "count from 0"}},
+                     {"from,to,kB\n0,1,8\n", {"m, first row", "no column is called bytes"}},
+                     {"a b c\n0 1 2\n1 2 0\n2 0 1\n", {"m, first row", "no column is called from"}},
                      {"a b c d\n1 2 3 4\n", {"m", "first row has words", "4 columns"}},
                      {"0 1 8\n-1 0 4\n", {"m, row 2", "-1 is no rank", "counted from 0"}},
                      {"0 1 8\n0.5 0 4\n", {"m, row 2", "0.5 is no rank"}},
