@@ -17,36 +17,27 @@ COMMPASS_SEND(Ssend, ssend)
 COMMPASS_SEND(Rsend, rsend)
 #undef COMMPASS_SEND
 
-#define COMMPASS_SEND(name, counted)                                                                                   \
+// Those that make a request, with what is counted of it.
+#define COMMPASS_SEND(name, counted, ...)                                                                              \
   int COMMPASS_TAKEN(name)(const void* buf, COMMPASS_COUNT count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
                            MPI_Request* request) {                                                                     \
     return count_call<CountedCall::counted>(                                                                           \
         __builtin_return_address(0),                                                                                   \
         [&] { return COMMPASS_LIBRARY(name)(buf, count, type, dest, tag, comm, request); },                            \
-        [&](MessageLog& log, const MessageCall& of) {                                                                  \
-          log.send(of, world_rank(comm, dest), bytes_of(count, type), made_request(*request));                         \
-        });                                                                                                            \
+        [&](MessageLog& log, const MessageCall& of) { __VA_ARGS__; });                                                 \
   }
-COMMPASS_SEND(Isend, isend)
-COMMPASS_SEND(Ibsend, ibsend)
-COMMPASS_SEND(Issend, issend)
-COMMPASS_SEND(Irsend, irsend)
-#undef COMMPASS_SEND
-
-#define COMMPASS_SEND(name, counted)                                                                                   \
-  int COMMPASS_TAKEN(name)(const void* buf, COMMPASS_COUNT count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
-                           MPI_Request* request) {                                                                     \
-    return count_call<CountedCall::counted>(                                                                           \
-        __builtin_return_address(0),                                                                                   \
-        [&] { return COMMPASS_LIBRARY(name)(buf, count, type, dest, tag, comm, request); },                            \
-        [&](MessageLog& log, const MessageCall& of) {                                                                  \
-          log.prepare_send(of, *request, world_rank(comm, dest), bytes_of(count, type));                               \
-        });                                                                                                            \
-  }
-COMMPASS_SEND(Send_init, send_init)
-COMMPASS_SEND(Bsend_init, bsend_init)
-COMMPASS_SEND(Ssend_init, ssend_init)
-COMMPASS_SEND(Rsend_init, rsend_init)
+#define COMMPASS_BEGUN log.send(of, world_rank(comm, dest), bytes_of(count, type), made_request(*request))
+#define COMMPASS_PREPARED log.prepare_send(of, *request, world_rank(comm, dest), bytes_of(count, type))
+COMMPASS_SEND(Isend, isend, COMMPASS_BEGUN)
+COMMPASS_SEND(Ibsend, ibsend, COMMPASS_BEGUN)
+COMMPASS_SEND(Issend, issend, COMMPASS_BEGUN)
+COMMPASS_SEND(Irsend, irsend, COMMPASS_BEGUN)
+COMMPASS_SEND(Send_init, send_init, COMMPASS_PREPARED)
+COMMPASS_SEND(Bsend_init, bsend_init, COMMPASS_PREPARED)
+COMMPASS_SEND(Ssend_init, ssend_init, COMMPASS_PREPARED)
+COMMPASS_SEND(Rsend_init, rsend_init, COMMPASS_PREPARED)
+#undef COMMPASS_PREPARED
+#undef COMMPASS_BEGUN
 #undef COMMPASS_SEND
 
 int COMMPASS_TAKEN(Recv)(void* buf, COMMPASS_COUNT count, MPI_Datatype type, int source, int tag, MPI_Comm comm,

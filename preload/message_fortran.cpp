@@ -69,58 +69,36 @@ Rank rank_at(const MPI_Fint* comm, const MPI_Fint* rank) { return world_rank(com
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier, bugprone-macro-parentheses)
 extern "C" {
 
-COMMPASS_BINDING(send, , (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm),
-                 (buf, count, type, dest, tag, comm),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::no))
-COMMPASS_BINDING(bsend, , (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm),
-                 (buf, count, type, dest, tag, comm),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::no))
-COMMPASS_BINDING(ssend, , (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm),
-                 (buf, count, type, dest, tag, comm),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::no))
-COMMPASS_BINDING(rsend, , (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm),
-                 (buf, count, type, dest, tag, comm),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::no))
-COMMPASS_BINDING(isend, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
-COMMPASS_BINDING(ibsend, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
-COMMPASS_BINDING(issend, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
-COMMPASS_BINDING(irsend, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request))))
-COMMPASS_BINDING(send_init, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.prepare_send(of, PMPI_Request_f2c(*request), rank_at(comm, dest), bytes_at(count, type)))
-COMMPASS_BINDING(bsend_init, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.prepare_send(of, PMPI_Request_f2c(*request), rank_at(comm, dest), bytes_at(count, type)))
-COMMPASS_BINDING(ssend_init, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.prepare_send(of, PMPI_Request_f2c(*request), rank_at(comm, dest), bytes_at(count, type)))
-COMMPASS_BINDING(rsend_init, ,
-                 (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm,
-                  MPI_Fint* request),
-                 (buf, count, type, dest, tag, comm, request),
-                 log.prepare_send(of, PMPI_Request_f2c(*request), rank_at(comm, dest), bytes_at(count, type)))
+#define COMMPASS_SEND(name)                                                                                \
+  COMMPASS_BINDING(                                                                                        \
+      name, , (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm), \
+      (buf, count, type, dest, tag, comm), log.send(of, rank_at(comm, dest), bytes_at(count, type), MakesRequest::no))
+COMMPASS_SEND(send)
+COMMPASS_SEND(bsend)
+COMMPASS_SEND(ssend)
+COMMPASS_SEND(rsend)
+#undef COMMPASS_SEND
+
+#define COMMPASS_SEND(name, ...)                                                                                      \
+  COMMPASS_BINDING(                                                                                                   \
+      name, ,                                                                                                         \
+      (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* dest, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* request), \
+      (buf, count, type, dest, tag, comm, request), __VA_ARGS__)
+#define COMMPASS_BEGUN \
+  log.send(of, rank_at(comm, dest), bytes_at(count, type), made_request(PMPI_Request_f2c(*request)))
+#define COMMPASS_PREPARED log.prepare_send(of, PMPI_Request_f2c(*request), rank_at(comm, dest), bytes_at(count, type))
+COMMPASS_SEND(isend, COMMPASS_BEGUN)
+COMMPASS_SEND(ibsend, COMMPASS_BEGUN)
+COMMPASS_SEND(issend, COMMPASS_BEGUN)
+COMMPASS_SEND(irsend, COMMPASS_BEGUN)
+COMMPASS_SEND(send_init, COMMPASS_PREPARED)
+COMMPASS_SEND(bsend_init, COMMPASS_PREPARED)
+COMMPASS_SEND(ssend_init, COMMPASS_PREPARED)
+COMMPASS_SEND(rsend_init, COMMPASS_PREPARED)
+#undef COMMPASS_PREPARED
+#undef COMMPASS_BEGUN
+#undef COMMPASS_SEND
+
 COMMPASS_BINDING(recv, ,
                  (void* buf, MPI_Fint* count, MPI_Fint* type, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm,
                   MPI_Fint* status),
@@ -148,36 +126,20 @@ COMMPASS_BINDING(sendrecv_replace, ,
                   MPI_Fint* recvtag, MPI_Fint* comm, MPI_Fint* status),
                  (buf, count, type, dest, sendtag, source, recvtag, comm, status),
                  log.exchange(of, rank_at(comm, dest), bytes_at(count, type), rank_at(comm, source)))
-COMMPASS_BINDING(put, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win),
-                 (origin, count, type, target, displacement, target_count, target_type, win),
-                 log.access(of, *target, bytes_at(count, type)))
-COMMPASS_BINDING(get, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win),
-                 (origin, count, type, target, displacement, target_count, target_type, win),
-                 log.access(of, *target, bytes_at(count, type)))
-COMMPASS_BINDING(accumulate, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* op, MPI_Fint* win),
-                 (origin, count, type, target, displacement, target_count, target_type, op, win),
-                 log.access(of, *target, bytes_at(count, type)))
-COMMPASS_BINDING(rput, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win, MPI_Fint* request),
-                 (origin, count, type, target, displacement, target_count, target_type, win, request),
-                 log.access(of, *target, bytes_at(count, type)))
-COMMPASS_BINDING(rget, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win, MPI_Fint* request),
-                 (origin, count, type, target, displacement, target_count, target_type, win, request),
-                 log.access(of, *target, bytes_at(count, type)))
-COMMPASS_BINDING(raccumulate, ,
-                 (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement,
-                  MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* op, MPI_Fint* win, MPI_Fint* request),
-                 (origin, count, type, target, displacement, target_count, target_type, op, win, request),
-                 log.access(of, *target, bytes_at(count, type)))
+#define COMMPASS_ACCESS(name, more_parameters, ...)                                                          \
+  COMMPASS_BINDING(name, ,                                                                                   \
+                   (void* origin, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* displacement, \
+                    MPI_Fint* target_count, MPI_Fint* target_type, COMMPASS_ALL more_parameters),            \
+                   (origin, count, type, target, displacement, target_count, target_type, __VA_ARGS__),      \
+                   log.access(of, *target, bytes_at(count, type)))
+COMMPASS_ACCESS(put, (MPI_Fint * win), win)
+COMMPASS_ACCESS(get, (MPI_Fint * win), win)
+COMMPASS_ACCESS(accumulate, (MPI_Fint * op, MPI_Fint* win), op, win)
+COMMPASS_ACCESS(rput, (MPI_Fint * win, MPI_Fint* request), win, request)
+COMMPASS_ACCESS(rget, (MPI_Fint * win, MPI_Fint* request), win, request)
+COMMPASS_ACCESS(raccumulate, (MPI_Fint * op, MPI_Fint* win, MPI_Fint* request), op, win, request)
+#undef COMMPASS_ACCESS
+
 COMMPASS_BINDING(start, , (MPI_Fint * request), (request), const auto started = PMPI_Request_f2c(*request);
                  log.start(of, {&started, 1}))
 COMMPASS_BINDING(startall, , (MPI_Fint * count, MPI_Fint* requests), (count, requests),
