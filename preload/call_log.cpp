@@ -12,8 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/mixed.hpp"
 #include "preload/call_site.hpp"
-#include "preload/hash.hpp"
 
 namespace commpass {
 
@@ -23,9 +23,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double ns_per_s = 1e9;
 
 std::uint64_t hash_of(const SentBlocks& blocks) {
-  auto hash = joined(blocks.is_equal ? 1 : 0, static_cast<std::uint64_t>(blocks.each));
+  auto hash = mixed({blocks.is_equal ? 1U : 0U, static_cast<std::uint64_t>(blocks.each)});
   for (const auto& block : blocks.list)
-    hash = joined(joined(hash, static_cast<std::uint64_t>(block.to)), static_cast<std::uint64_t>(block.bytes));
+    hash = mixed({hash, static_cast<std::uint64_t>(block.to), static_cast<std::uint64_t>(block.bytes)});
   return hash;
 }
 
@@ -43,7 +43,7 @@ double clock_identity() {
       boot = host.data();
     }
     std::uint64_t hash = 0;
-    for (const char letter : boot + space) hash = joined(hash, static_cast<unsigned char>(letter));
+    for (const char letter : boot + space) hash = mixed({hash, static_cast<unsigned char>(letter)});
     constexpr unsigned beyond_a_double = 12;
     return static_cast<double>(hash >> beyond_a_double);
   }();
@@ -100,7 +100,7 @@ std::uint64_t RecordTable::number_of(const void* site) {
 
 CallLog::CallLog(MPI_Comm comm, std::vector<Rank> group) : comm_(comm), ranks_(static_cast<int>(group.size())) {
   PMPI_Comm_rank(comm, &rank_);
-  for (const Rank rank : group) group_ = joined(group_, static_cast<std::uint64_t>(rank));
+  for (const Rank rank : group) group_ = mixed({group_, static_cast<std::uint64_t>(rank)});
   pending_.reserve(most_pending);
   least_.reserve(clocks * most_pending + 2);
   sums_.reserve(numbers * most_pending);
@@ -157,7 +157,7 @@ bool CallLog::collect() noexcept {
     // Nobody waits for a rank that neither sends nor receives.
     if (call.takes_part) least_.insert(least_.end(), {in_call_s, -call.begin_s, -call.end_s});
     else least_.insert(least_.end(), {infinite, infinite, infinite});
-    sums_.insert(sums_.end(), {joined(static_cast<std::uint64_t>(rank_), call.hash), rank_ == 0 ? call.site : 0,
+    sums_.insert(sums_.end(), {mixed({static_cast<std::uint64_t>(rank_), call.hash}), rank_ == 0 ? call.site : 0,
                                static_cast<std::uint64_t>(call.bytes), call.blocks, call.row ? call.row->size() : 0,
                                flag(is_without_entry), flag(!call.is_equal && !call.row),
                                static_cast<std::uint64_t>(in_call_s * ns_per_s)});

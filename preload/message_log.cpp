@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "model/mixed.hpp"
 #include "preload/call_log.hpp"
-#include "preload/hash.hpp"
 #include "preload/world_rank.hpp"
 
 namespace commpass {
@@ -75,7 +75,7 @@ void RankSet::add(Rank rank) {
 
 void RankSet::insert(Rank rank) {
   const auto mask = slots_.size() - 1;
-  for (auto at = mixed(static_cast<std::uint64_t>(rank)) & mask;; at = (at + 1) & mask) {
+  for (auto at = mixed({static_cast<std::uint64_t>(rank)}) & mask;; at = (at + 1) & mask) {
     if (slots_[at] == rank) return;
     if (slots_[at] >= 0) continue;
     slots_[at] = rank;
@@ -93,7 +93,7 @@ MessageLog::MessageLog(bool is_shared)
 
 std::size_t MessageLog::find_place(const void* site, CountedCall call) {
   const auto is_it = [&](std::size_t i) { return places_[i].site == site && places_[i].call == call; };
-  const auto hash = mixed(key_of(site) ^ (static_cast<std::uint64_t>(call) << 56U));
+  const auto hash = mixed({key_of(site), static_cast<std::uint64_t>(call)});
   auto& slot = find_slot(place_slots_, hash, is_it);
   if (slot > 0) return slot - 1U;
   if (site && places_.size() >= places_max) return find_place(nullptr, call);
@@ -121,7 +121,7 @@ void MessageLog::add_send(std::size_t place, Rank to, Bytes bytes) {
   if (!phase.has_sent) phase.place = place;  // rather than that of a receive
   phase.has_sent = true;
   if (!is_partner(to)) return;
-  phase.hash += mixed(2 * static_cast<std::uint64_t>(to));
+  phase.hash += mixed({2 * static_cast<std::uint64_t>(to)});
   ++phase.blocks;
   phase.bytes += bytes;
   if (phase.sends.size() < phase_messages_max) phase.sends.push_back({0, to, bytes});
@@ -132,7 +132,7 @@ void MessageLog::add_receive(std::size_t place, Rank from) {
   if (!phase.is_open()) phase.place = place;
   if (!is_partner(from)) return;
   places_[place].partners.add(from);
-  phase.hash += mixed(2 * static_cast<std::uint64_t>(from) + 1);
+  phase.hash += mixed({2 * static_cast<std::uint64_t>(from) + 1});
 }
 
 void MessageLog::send(const MessageCall& of, Rank to, Bytes bytes, MakesRequest request) {
@@ -221,7 +221,7 @@ void MessageLog::release(const MessageCall& of, MPI_Request request) {
 
 MessagePattern& MessageLog::find_pattern(std::uint64_t hash, std::size_t place, bool has_partners) {
   const auto is_it = [&](std::size_t i) { return patterns_[i].hash == hash && patterns_[i].place == place; };
-  auto& slot = find_slot(pattern_slots_, mixed(hash), is_it);
+  auto& slot = find_slot(pattern_slots_, mixed({hash}), is_it);
   if (slot > 0) return patterns_[slot - 1U];
   if (has_partners) {
     auto& of_place = places_[place].patterns;
@@ -242,7 +242,7 @@ MessagePattern& MessageLog::find_pattern(std::uint64_t hash, std::size_t place, 
 }
 
 void MessageLog::close_phase(std::uint64_t end_ticks) {
-  const auto hash = mixed(phase.hash) | 1U;  // 0 is that of phases without partners
+  const auto hash = mixed({phase.hash}) | 1U;  // 0 is that of phases without partners
   auto& pattern = phase.is_cut ? find_pattern(0, phase.place, false) : find_pattern(hash, phase.place, true);
   const auto at_s = clock_.since_begin(end_ticks);
   const auto seconds = clock_.duration(phase.ticks);
