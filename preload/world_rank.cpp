@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
+#include <numeric>
 #include <vector>
+
+#include "runtime/mpi/world_ranks.hpp"
 
 namespace commpass {
 
@@ -45,26 +48,17 @@ int forget_ranks(MPI_Comm, int, void* value, void*) {
 }
 
 std::unique_ptr<WorldRanks> find_world_ranks(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  int is_inter = 0, size = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_size(group, &size);
   auto found = std::make_unique<WorldRanks>();
-  found->ranks.resize(static_cast<std::size_t>(size));
+  found->ranks = world_ranks_of(comm);
   std::vector<int> own(found->ranks.size());
-  for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
-  PMPI_Group_translate_ranks(group, size, own.data(), world, found->ranks.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
+  std::iota(own.begin(), own.end(), 0);
   found->is_same = found->ranks == own;
   if (found->is_same) found->ranks = {};
   return found;
 }
 
-/// @return null where there is no memory for them
-const WorldRanks* world_ranks_of(MPI_Comm comm) {
+/// @return null where they cannot be found
+const WorldRanks* known_world_ranks(MPI_Comm comm) {
   auto& known = known_communicators();
   const std::lock_guard one_at_a_time(known.making);
   if (known.key == MPI_KEYVAL_INVALID)
@@ -82,7 +76,7 @@ const WorldRanks* world_ranks_of(MPI_Comm comm) {
     }
     PMPI_Comm_set_attr(comm, known.key, found.get());
     return found.release();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return nullptr;
   }
 }
@@ -96,7 +90,7 @@ Rank world_rank(MPI_Comm comm, int rank) {
   thread_local const WorldRanks* last_ranks = nullptr;
   const auto gone = gone_communicators.load(std::memory_order_acquire);
   if (last != comm || last_gone != gone || !last_ranks) {
-    last_ranks = world_ranks_of(comm);
+    last_ranks = known_world_ranks(comm);
     last = comm;
     last_gone = gone;
   }
