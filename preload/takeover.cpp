@@ -149,7 +149,7 @@ Ran run_both(const Call& call, TakenCommunicator& of) {
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
-/// every pair, so that a program that takes turns itself, of large calls and small ones, favours nobody.
+/// every pair, so that a program that takes turns itself, of large calls and small ones, is fair to both.
 Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   const bool is_first = record.pending_s == 0;
@@ -183,12 +183,9 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
 double calls_to_wait(const Call& call, TakenCommunicator& of) {
   const auto& record = of.record(call.kind);
   const auto& rivalry = record.rivalry;
-  const double share = settings().trial_loss_share;
-  const Seconds call_s = std::max(record.seconds / static_cast<double>(rivalry.calls()), nothing_s);
-  const Seconds loss_s =
-      (rivalry.trial_loss_s() > 0 ? rivalry.trial_loss_s() : call_s) + (of.engines ? 0 : trial_budget().opening_s());
-  std::array calls{share > 0 ? std::max((loss_s - trial_budget().credit_s(share)) / (share * call_s), 0.0)
-                             : std::numeric_limits<double>::infinity()};
+  std::array calls{trial_budget().calls_to_wait(rivalry.trial_loss_s(), of.engines != nullptr,
+                                                record.seconds / static_cast<double>(rivalry.calls()),
+                                                settings().trial_loss_share)};
   slowest_of_ranks(calls, call.comm);
   return calls[0];
 }

@@ -10,7 +10,6 @@
 namespace commpass {
 
 Turns turns_of(double calls, const RivalTimes& times) {
-  constexpr Seconds nothing_s = 1e-9;
   Rivalry rivalry;
   TrialBudget budget;
   Turns turns;
@@ -34,11 +33,9 @@ Turns turns_of(double calls, const RivalTimes& times) {
     }
     rivalry.next();
     const auto count = std::min(1.0, left);
-    const auto call_s = std::max(in_calls_s / std::max(done, 1.0), nothing_s);
-    const auto loss_s =
-        (rivalry.trial_loss_s() > 0 ? rivalry.trial_loss_s() : call_s) + (turns.opening_s > 0 ? 0 : budget.opening_s());
-    constexpr auto share = TrialBudget::default_share;
-    if (const auto wait = (loss_s - budget.credit_s(share)) / (share * call_s); wait > 0) {
+    const auto wait = budget.calls_to_wait(rivalry.trial_loss_s(), turns.opening_s > 0,
+                                           in_calls_s / std::max(done, 1.0), TrialBudget::default_share);
+    if (wait > 0) {
       rivalry.postpone(wait);
       run_decided(count);
       continue;

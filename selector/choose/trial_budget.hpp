@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "model/base/types.hpp"
 
@@ -19,6 +20,18 @@ class TrialBudget {
   void spend(Seconds loss_s) { lost_s_.fetch_add(loss_s, std::memory_order_relaxed); }
   /// What may still be lost; negative where one loss was larger than expected.
   Seconds credit_s(double share) const { return allowance_s + share * in_calls_s_ - lost_s_; }
+
+  /// How many calls a trial has to wait until its loss is affordable; 0: none, infinite where nothing may be lost.
+  /// @param loss_s     of the trial; 0: not known, taken for that of a call
+  /// @param is_opened  engines are there; else opening them is part of the loss
+  /// @param call_s     the mean time of a call
+  double calls_to_wait(Seconds loss_s, bool is_opened, Seconds call_s, double share) const {
+    constexpr Seconds call_min_s = 1e-9;
+    call_s = std::max(call_s, call_min_s);
+    const auto needed_s = (loss_s > 0 ? loss_s : call_s) + (is_opened ? 0 : opening_s());
+    return share > 0 ? std::max((needed_s - credit_s(share)) / (share * call_s), 0.0)
+                     : std::numeric_limits<double>::infinity();
+  }
 
   /// How long opening engines takes, as measured last; before that an estimate for one node.
   Seconds opening_s() const { return opening_s_; }
