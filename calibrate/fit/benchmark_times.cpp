@@ -37,12 +37,8 @@ class Lines {
  public:
   Lines(std::string_view text, const std::string& path)
       : path_(path), is_last_open_(!text.empty() && text.back() != '\n' && text.back() != '\r') {
-    std::size_t from = 0;
-    while (from <= text.size()) {  // lines end as on any system
-      const auto end = std::min(text.find_first_of("\r\n", from), text.size());
-      lines_.emplace_back(text.substr(from, end - from));
-      from = end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
-    }
+    while (!text.empty()) lines_.emplace_back(take_line(text));
+    if (!is_last_open_) lines_.emplace_back();
   }
   const std::vector<std::string>& all() const { return lines_; }
   /// The number of the first line that has the text.

@@ -18,6 +18,13 @@ std::string_view without_byte_order_mark(std::string_view text, const std::strin
   return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
 }
 
+std::string_view take_line(std::string_view& text) {
+  const auto end = std::min(text.find_first_of("\r\n"), text.size());
+  const auto line = text.substr(0, end);
+  text.remove_prefix(std::min(end + (text.substr(end).starts_with("\r\n") ? 2 : 1), text.size()));
+  return line;
+}
+
 std::string lower_case(std::string_view text) {
   std::string result(text);
   for (auto& letter : result)

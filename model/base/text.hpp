@@ -28,6 +28,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// @throws InputError that names the origin, if it is UTF-16
 std::string_view without_byte_order_mark(std::string_view text, const std::string& origin);
 
+/// Takes the first line from a text, without its end: LF, CR LF or CR.
+std::string_view take_line(std::string_view& text);
+
 /// With a to z in place of A to Z.
 std::string lower_case(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 
@@ -17,18 +18,12 @@ class TextLines {
  public:
   /// @param comments  characters that begin a line without content
   TextLines(std::string_view text, const std::string& origin, std::string_view comments)
-      : rest_(text), origin_(origin), comments_(comments) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
-  }
+      : rest_(without_byte_order_mark(text, origin)), origin_(origin), comments_(comments) {}
 
   std::optional<std::string_view> next() {
     if (rest_.empty()) return std::nullopt;
     ++number_;
-    const auto end = rest_.find_first_of("\r\n");
-    const auto line = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + (rest_.substr(end, 2) == "\r\n" ? 2 : 1));
-    return line;
+    return take_line(rest_);
   }
 
   /// The next line that is neither blank nor a comment.

@@ -82,7 +82,7 @@ std::vector<Strategy> strategies_for(const Layout& layout) {
     if (pattern_need(strategy) != PatternNeed::nothing || strategy.route == "mpi") continue;
     result.push_back(strategy);
     strategy.window = {2};
-    if (catalogue_row(strategy.route).malformed(strategy).empty()) result.push_back(strategy);
+    if (takes_window(strategy)) result.push_back(strategy);
   }
   for (const auto* text : {"two-step,staggered", "stfw,dims=3x2x5x7,staggered"}) {
     const auto strategy = parse_strategy(text);
