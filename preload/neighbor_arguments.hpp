@@ -100,7 +100,7 @@ class NeighborArguments {
     std::vector<MPI_Datatype>& types;
   };
 
-  /// They stay: nobody looks at the type of nothing. Several blocks of a rank become one of their types.
+  /// Types stay: a count of 0 makes its type irrelevant. Several blocks of a rank become one struct type.
   template <class Side, class Type>
   void set_types(const std::vector<int>& ranks, const std::vector<int>& places, Side side, Type type,
                  const Arguments& arguments, CombinedTypes& combined) {

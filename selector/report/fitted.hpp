@@ -6,7 +6,7 @@
 
 namespace commpass {
 
-/// The text, cut in the middle where it would be longer than a column.
+/// The text; a longer one than the column loses letters between its beginning and its end.
 inline std::string fitted(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   const auto end = (width - 1) / 2;

@@ -776,7 +776,7 @@ TEST(Predict, TakesAMatrix) {
             (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
 }
 
-// A block of a document below a comment `output of: ARGUMENTS` has lines of what comes, in this order.
+// The lines of a block below a comment `output of: ARGUMENTS` are lines of that output, in this order.
 TEST(Documents, ShowWhatComes) {
   const std::filesystem::path source = COMMPASS_TEST_SOURCE;
   const std::string_view begin = "<!-- output of: ", end = " -->";

@@ -11,10 +11,11 @@
 namespace commpass {
 namespace {
 
-/// Runs so many calls, of which ours takes `ratio` times as long as the library's. @return how many were run so
+/// The number of calls by turn.
 struct Count {
   int library = 0, ours = 0, both = 0;
 };
+/// @param ratio  of the time of our way to the library's
 Count run(Rivalry& rivalry, int calls, double ratio) {
   Count count;
   for (int i = 0; i < calls; ++i) switch (rivalry.next()) {

@@ -8,8 +8,8 @@
 // nodes of each share its way to the others, and the way back. A bus, where there is one, moves all
 // messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
 // made at once. A loop over small values costs value_run_s for each run of them, and their bytes as any copy.
-// Where there is a receive_queue, a rank holds as many messages of other nodes as have arrived or are on their way, and
-// it has not taken yet (receive_overhead_s each, one after another). What comes while the queue is full is lost, and
+// receive_queue bounds the messages of other nodes that are on their way to a rank, or wait until its processor has
+// taken them (receive_overhead_s each, one after another). The network drops a message that finds the queue full; it
 // arrives retransmission_s later.
 //
 // Devices, where there are any: a copy between one and host memory takes copy_alpha_s, and then moves its bytes, and

@@ -168,7 +168,7 @@ TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
 }
 
 // Where more comes than a count says, MPI fails on the receiver: it throws an error of MPI's class and passes on what
-// it can; whoever misses something throws. The next call is right. The handler of MPI_COMM_WORLD, which MPICH tells
+// it can; a rank that misses a block throws. The next call is right. The handler of MPI_COMM_WORLD, which MPICH tells
 // errors of MPI_Waitall whatever communicator the messages have, would end this program.
 TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
   if (size_of() == 1) return;
@@ -206,7 +206,7 @@ TEST_F(Mismatch, OfWhatARankSendsToItselfIsItsOwn) {
 }
 
 // Sizes that all ranks know are not told. One rank has another: what has not the length that its receiver knows is lost
-// as a whole, whoever misses something throws, and nobody waits.
+// as a whole, a rank that misses a block throws, and nobody waits.
 TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
   if (size_of() == 1) return;
   for (const auto& strategy : forwarding_strategies())

@@ -58,7 +58,7 @@ TEST(Advice, CountsWhatHappensAtTheSameTimeOnce) {
   EXPECT_EQ(calls[1].ranks, 64);
 }
 
-/// So many calls that trials and planning do not count.
+/// A number of calls beside which the costs of trials and planning are negligible.
 Record often(Record record) {
   for (auto& one : record.exchanges) one.calls *= 10000;
   return record;
