@@ -149,7 +149,7 @@ Json summary_of(const std::vector<Result>& results) {
           {"cases", results.size()}};
 }
 
-/// Of all-to-alls with a block for everybody, and, under names of their own, of the others.
+/// Summary of the all-to-alls in which every pair of ranks has a block, and, under other names, of the others.
 Json summary_of_all(const std::vector<Result>& results) {
   std::vector<Result> dense, sparse;
   for (const auto& r : results) (r.is_sparse ? sparse : dense).push_back(r);
@@ -173,7 +173,7 @@ void print_summary(const std::string& name, const Json& s) {
              s["worst_vs_best_known"].get<double>());
 }
 
-/// Runs what was recorded, and gives the ratios to that.
+/// Runs recorded exchanges, and gives the ratios to their times.
 Json versus_recorded(const Options& options, const std::vector<ClusterShape>& all,
                      const std::vector<std::string>& profiles) {
   std::vector<Json> results(std::size(all_recorded));

@@ -24,14 +24,14 @@ constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "b
                                  "core",         "group",       "bus",        "copy",        "value_run",
                                  "slow_node",    "narrow_core", "devices",    "device_copy", "late_messages"};
 
-/// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
+/// Compares a calibration of a cluster with its description, which lists unidentifiable parameters as `hidden`.
 class Comparison {
  public:
   explicit Comparison(const Json& truth) : truth_(truth), hidden_(truth.value("hidden", std::vector<std::string>())) {}
 
   Errors errors;
 
-  /// What is not there is infinitely wrong.
+  /// The error of an absent parameter is infinite.
   /// @param name   of the parameter: that of its kind, after its level and protocol
   /// @param scale  what an error is relative to; 0: the truth
   void add(const std::string& place, const char* kind, std::optional<double> found, double truth, double scale = 0) {

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   Command command{"commpass-device-exchange", "Exchanges of data on simulated devices; prints JSON"};
   std::string pattern, layout, profile;
   std::vector<std::string> strategies;
-  command.add({{"--pattern", &pattern, "who sends how much to whom: a pattern file", {.required = true}},
+  command.add({{"--pattern", &pattern, "the bytes between each pair of ranks: a pattern file", {.required = true}},
                {"--layout", &layout, "a node for each rank"},
                {"--profile", &profile, "any profile of the cluster: strategies are named"},
                {"--strategies", [&](const std::string& text) { strategies = split_strategies(text); },

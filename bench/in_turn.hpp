@@ -1,4 +1,4 @@
-// What is compared, measured in turn.
+// Alternatives, measured in turn.
 #pragma once
 
 #include <algorithm>

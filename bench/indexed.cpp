@@ -1,4 +1,4 @@
-// bench indexed: what is chosen for indexed exchanges against what other libraries do, in one simulated program.
+// bench indexed: choices for indexed exchanges against the methods of other libraries, in one simulated program.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ PeerTimes run_case(const Options& options, const PeerCase& which, const NeedsCas
 
 Json indexed(const Options& options) {
   auto all = clusters(options.simulator);
-  // Where peers were ahead once: dear messages, and a network that is worth sharing values.
+  // Where peers were ahead once: expensive messages, and a network on which sharing values pays.
   if (options.quick)
     std::erase_if(all, [](const ClusterShape& c) { return c.name != "latency-bound" && c.name != "slow-network"; });
   std::vector<NeedsCase> needs;

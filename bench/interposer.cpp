@@ -16,7 +16,7 @@
 namespace commpass::bench {
 namespace {
 
-/// One rank's all-to-all, which nobody but the MPI library runs: by its own name, which the interposer has taken, and
+/// One rank's all-to-all, run by the MPI library only: by its own name, which the interposer has taken, and
 /// by the other one.
 Json single_calls(const OutputOptions& options, bool shown, Json& summary) {
   const int samples = options.quick ? 201 : 2001;

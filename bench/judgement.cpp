@@ -215,7 +215,7 @@ class Judge {
     for (const auto& of : judged_) {
       const auto chosen = chosen_.find(of);
       if (chosen == chosen_.end()) continue;
-      // What is chosen keeps the limit of messages in flight, and is like nothing that does not.
+      // The choice keeps the limit of messages in flight, and ties only with strategies that keep it.
       const bool has_messages_in_flight = of.pattern.starts_with("alltoall");
       const auto alike = within_limit(measured_.at(of), of, has_messages_in_flight ? default_messages_off_node : 0);
       const auto nearest = nearest_measured(chosen->second, of, alike);

@@ -1,4 +1,4 @@
-// bench neighbor: what is chosen for neighbour exchanges against what other libraries do, in one simulated program.
+// bench neighbor: choices for neighbour exchanges against the methods of other libraries, in one simulated program.
 #include <fmt/core.h>
 
 #include "bench/options.hpp"

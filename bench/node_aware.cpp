@@ -37,8 +37,9 @@ double split_cap(const Machine& machine) {
                               : std::numeric_limits<double>::infinity();
 }
 
-/// Messages of a process under split (the paper's algorithm 1): what goes to a node is cut at the size where rendezvous
-/// begins, or, if that gave more messages than processes, into one a process; all processes of the node share them.
+/// Messages of a process under split (the paper's algorithm 1): the bytes for a node are cut at the size where
+/// rendezvous begins, or, if that gave more messages than processes, into one a process; all processes of the node
+/// share them.
 double split_messages(const Sent& sent, const Machine& machine) {
   const double cap = split_cap(machine), all = sent.load.node_bytes, to_one = sent.load.node_to_node_bytes;
   double messages = sent.nodes;
@@ -143,7 +144,7 @@ struct Column {
   std::string name;
   std::vector<Prices> prices;  ///< by strategy
 
-  /// The numbers of strategies from the cheapest to the dearest.
+  /// The numbers of strategies from the cheapest to the most expensive.
   std::vector<std::size_t> order(std::size_t view) const {
     std::vector<std::size_t> result;
     for (std::size_t s = 0; s < prices.size(); ++s)

@@ -15,7 +15,7 @@ struct Node {
   int processes() const { return 2 * processes_per_socket; }
 };
 
-/// Table 7: what is sent under the strategy that is priced, after it has gathered messages.
+/// Table 7: the messages sent under the priced strategy, after it has gathered blocks.
 struct Load {
   double process_bytes = 0;       ///< s_proc: the most that a process sends
   double node_bytes = 0;          ///< s_node: the most that a node sends into the network
@@ -43,8 +43,8 @@ Seconds on_node_split(double bytes, int processes_per_device, const Node& node, 
 Seconds off_node(double messages, double bytes, double node_bytes, const Machine& machine, Path path);
 
 /// Eq. 4.5: `sent` bytes leave a device and in the end `received` bytes reach one, each copied by `processes` at once.
-/// As printed, with the host-to-device parameters for what is sent, though the text says that it leaves the device.
-/// @throws InputError if the machine has no copies by so many processes
+/// As printed, with the host-to-device parameters for the sent bytes, though the text says that they leave the device.
+/// @throws InputError if the machine has no copies by that number of processes
 Seconds copies(double sent, double received, int processes, const Machine& machine);
 
 // Table 6. Standard has no copies there, even when staged: add copies() for what a staged exchange takes as a whole.

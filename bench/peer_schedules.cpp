@@ -23,7 +23,7 @@ PeerSchedule straight(const Pattern& pattern, Order order) {
   return messages;
 }
 
-/// Sums up what is sent in a stage, block by block.
+/// Sums up the messages of a stage, block by block.
 class Stage {
  public:
   explicit Stage(int number) : number_(number) {}

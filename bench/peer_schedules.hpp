@@ -9,8 +9,8 @@
 
 namespace commpass::bench {
 
-/// A message as `bench/reference_exchange.cpp` sends it. What is not one block is copied block by block at its ends.
-/// One from a rank to itself stands for what that rank copies before and after, and is not sent.
+/// A message as `bench/reference_exchange.cpp` sends it. A message of several blocks is copied block by block at its
+/// ends. One from a rank to itself stands for what that rank copies before and after, and is not sent.
 struct PeerMessage {
   int stage = 0;
   Rank from = 0, to = 0;
@@ -31,8 +31,8 @@ PeerSchedule plain_loop(const Pattern& pattern, const Layout& layout);
 PeerSchedule loop_by_distance(const Pattern& pattern, const Layout& layout);
 
 /// The level-aware exchange of MPI Advance (Bienz, Gropp, Olson: Node aware sparse matrix-vector multiplication,
-/// JPDC 2019, 3-step): what a node has for another one is gathered on one of its ranks, sent in one message, and handed
-/// out; what stays within the node goes straight, with the first stage. Of N pairs of nodes that exchange anything
+/// JPDC 2019, 3-step): blocks of a node for another one are gathered on one of its ranks, sent in one message, and
+/// handed out; blocks within the node go straight, with the first stage. Of N pairs of nodes that exchange anything
 /// there are N messages between nodes, and no byte crosses twice.
 PeerSchedule locality_aware(const Pattern& pattern, const Layout& layout);
 

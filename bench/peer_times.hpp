@@ -1,4 +1,4 @@
-// What is chosen for exchanges on simulated clusters, beside fixed schedules of other libraries.
+// Choices for exchanges on simulated clusters, beside fixed schedules of other libraries.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct PeerCase {
   const ClusterShape& cluster;
   const std::string& profile;
   int ranks = 0;
-  std::size_t number = 0;  ///< of what is exchanged
+  std::size_t number = 0;  ///< of the exchange
   std::string files;       ///< the name of its files, without what tells them apart
 };
 
@@ -27,7 +27,7 @@ struct PeerTimes {
 };
 
 struct PeerComparison {
-  std::string kind;                           ///< of what is exchanged, for people and as a key
+  std::string kind;                           ///< of the exchanges, for people and as a key
   std::vector<std::string> exchanges, peers;  ///< names
   std::function<PeerTimes(const PeerCase&)> run;
 };

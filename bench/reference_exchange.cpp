@@ -53,7 +53,7 @@ class ReferenceExchange {
   }
 
  private:
-  // All messages of a rank share two buffers: nobody looks at what comes.
+  // All messages of a rank share two buffers, since the received bytes are not read.
   void run(int stage) {
     constexpr int tag = 1;
     requests_.clear();

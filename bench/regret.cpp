@@ -1,4 +1,4 @@
-// bench regret: is what we choose what is fastest? Runs every candidate on simulated clusters.
+// bench regret: is the choice the fastest strategy? Runs every candidate on simulated clusters.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct PatternCase {
                           ///< grid of P ranks, "{3}" for a file with the pattern
   int most_ranks = any_ranks;            ///< where it is tractable
   int most_quick_ranks = 0;              ///< up to which it is part of --quick
-  Pattern (*make)(int ranks) = nullptr;  ///< what is in the file
+  Pattern (*make)(int ranks) = nullptr;  ///< the contents of the file
 };
 
 constexpr PatternCase patterns[] = {
@@ -169,7 +169,7 @@ Result run_case(const Options& options, const Case& which) {
   return result;
 }
 
-/// An exchange whose pattern nobody knows; its plain loop is the better one of PETSc's algorithms.
+/// An exchange whose receivers do not know its pattern; its plain loop is the better one of PETSc's algorithms.
 Result run_sparse(const Options& options, const SparseCase& which) {
   const auto sparse = run_sparse_case(options.simulator, which);
   Result result;

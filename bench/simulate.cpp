@@ -34,8 +34,8 @@ ClusterShape shape_of(const std::string& file) {
   return shape;
 }
 
-/// What is preloaded to simulate faster (tests/simulation/processor_clock.cpp), for a shell; nothing if it was not
-/// built.
+/// The library to preload for faster simulation (tests/simulation/processor_clock.cpp), for a shell; nothing if it was
+/// not built.
 std::string preloading(const Simulator& simulator) {
   const auto library = fs::absolute(simulator.platform).parent_path() / "libsimulated_processor_clock.so";
   return fs::exists(library) ? fmt::format("LD_PRELOAD='{}' ", library.string()) : "";

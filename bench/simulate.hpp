@@ -11,7 +11,7 @@ struct Simulator {
   std::string programs;  ///< directory of the programs built with smpicxx
   std::string platform;  ///< the platform library (tests/simulation/platform.cpp)
   std::string clusters;  ///< directory of cluster descriptions
-  std::string scratch;   ///< existing directory for what is run, host files, profiles, outputs and logs
+  std::string scratch;   ///< existing directory for programs, host files, profiles, outputs and logs
   std::string profiles;  ///< directory of the clusters' profiles, if another benchmark has made them; empty: none has
   int calibration_noise = 0;  ///< seed of random delays while profiles are made (tests/simulation/noise.hpp); 0: none
 };
@@ -27,7 +27,7 @@ struct ClusterShape {
   int ppn() const { return sockets * cores; }
 };
 
-/// The descriptions in a folder of `simulator.clusters`, by name; none if that is not there: clusters of somebody's own
+/// The descriptions in a folder of `simulator.clusters`, by name; none if that is not there: a user's clusters
 /// need not be of all kinds.
 /// @throws InputError if there is no such directory
 std::vector<ClusterShape> clusters_of_kind(const Simulator& simulator, const std::string& folder);

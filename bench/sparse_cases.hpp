@@ -10,7 +10,7 @@
 
 namespace commpass::bench {
 
-/// Who sends how much to whom.
+/// The messages of each rank.
 struct SparsePattern {
   const char* name;
   int degree;  ///< messages of a rank to ranks drawn at random, or

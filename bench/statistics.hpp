@@ -6,7 +6,7 @@
 
 namespace commpass::bench {
 
-/// Of an even number, the lower of the two in the middle.
+/// The lower median.
 /// @param values  at least one
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + (std::ssize(values) - 1) / 2;

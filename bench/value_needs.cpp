@@ -70,7 +70,7 @@ int unpacked_runs(const ValueNeeds& needs, Rank needer, const Indices& message) 
   return runs_in(message, [&](std::int64_t index) { return ghosts.at(index); });
 }
 
-/// The loops of a caller who has a buffer with the values for each needer, and one with those of each owner.
+/// The loops of a caller with a buffer with the values for each needer, and one with those of each owner.
 void add_callers_loops(const ValueNeeds& needs, int last_stage, PeerSchedule& schedule) {
   std::map<Rank, PeerMessage> packing, unpacking;
   for (const auto& [ends, indices] : messages_of(needs)) {

@@ -24,13 +24,13 @@ struct ValueNeeds {
 /// The columns that the rows of each rank touch, ascending, by blocks of rows.
 ValueNeeds needs_of_matrix(const CoordinateMatrix& matrix, int ranks);
 
-/// Every rank needs so many values of each of so many others, all drawn, and lists them in the order of drawing.
+/// Every rank needs `values` values of each of `owners` others, all drawn, and lists them in the order of drawing.
 ValueNeeds random_needs(int ranks, int owners, int values);
 
-/// Every rank needs so many values that are drawn from those of every eighth rank, so that many need the same.
+/// Every rank needs `values` values, drawn from those of every eighth rank, so that several ranks need the same ones.
 ValueNeeds popular_needs(int ranks, int values);
 
-/// As text for `commpass-indexed`: a line of what is owned, then one for each rank.
+/// As text for `commpass-indexed`: a line of the owned indices, then one for each rank.
 std::string to_text(const ValueNeeds& needs);
 /// @throws Error if it is no such text
 ValueNeeds parse_needs(const std::string& text);
@@ -38,7 +38,7 @@ ValueNeeds parse_needs(const std::string& text);
 /// The edges: bytes that an owner has for a needer.
 Pattern pattern_of(const ValueNeeds& needs);
 
-// In what follows pieces are runs of values. A line from a rank to itself is its caller's own loop.
+// Below, pieces are runs of values. A line from a rank to itself is its caller's own loop.
 
 /// The loop of PetscSF (basic): each message is packed by a loop over its values, sent from the pack buffer, received
 /// in an unpack buffer, and unpacked by another loop.

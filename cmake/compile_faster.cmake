@@ -1,4 +1,4 @@
-# What makes compiling cheap, the same for every preset: a compiler cache, several sources in one unit, precompiled
+# Settings for cheap compilation, the same for every preset: a compiler cache, several sources in one unit, precompiled
 # headers.
 option(COMMPASS_CCACHE "Compile through ccache, where it is found" ${PROJECT_IS_TOP_LEVEL})
 option(COMMPASS_UNITY "Compile several sources of a target as one unit" ${PROJECT_IS_TOP_LEVEL})

@@ -1,4 +1,4 @@
-# Can the Fortran module be built? Sets COMMPASS_FORTRAN to what is so. Included at the top, for a language holds below.
+# Can the Fortran module be built? Sets COMMPASS_FORTRAN to the answer. Included at the top, for a language holds below.
 option(COMMPASS_FORTRAN "Build the Fortran module, where a Fortran compiler, MPI's module mpi_f08 and python3 are found"
   ${PROJECT_IS_TOP_LEVEL})
 if(NOT COMMPASS_MPI OR COMMPASS_SIMULATION OR COMMPASS_SANITIZE)

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 
-# What is installed is what is public: what users include, and what that includes.
+# Installed headers are the public ones: those that users include, and those that these include.
 set(commpass_headers commpass/predict.hpp)
 if(COMMPASS_MPI)
   list(APPEND commpass_headers commpass/commpass.hpp commpass/commpass.h)
@@ -31,7 +31,7 @@ while(commpass_headers)
 endwhile()
 
 if((COMMPASS_SHARED OR COMMPASS_TESTS) AND NOT COMMPASS_SIMULATION AND NOT COMMPASS_SANITIZE)
-  include(cmake/shared.cmake)  # tests look at them, whichever are installed
+  include(cmake/shared.cmake)  # tests look at shared libraries, even where static ones are installed
 endif()
 foreach(room ${commpass_installed_rooms})
   target_compile_features(commpass_${room} PUBLIC cxx_std_20)

@@ -55,7 +55,7 @@ function(commpass_mpi_tests program)
   set_property(TARGET ${program} APPEND PROPERTY commpass_ranks ${test_RANKS})
 endfunction()
 
-# A test for each number of ranks, PROGRAM.nRANKS: one start of the program with all suites that run on so many.
+# A test for each number of ranks, PROGRAM.nRANKS: one start of the program with all suites that run on this number.
 function(commpass_start_mpi_tests program)
   get_target_property(all_ranks ${program} commpass_ranks)
   get_target_property(suites ${program} commpass_suites)

@@ -1,4 +1,4 @@
-# Can the package for Python be built? Sets COMMPASS_PYTHON to what is so, and COMMPASS_PYTHON_MPI to the vendor that
+# Can the package for Python be built? Sets COMMPASS_PYTHON to the answer, and COMMPASS_PYTHON_MPI to the vendor that
 # mpi4py names, if it is there and was built for this MPI library.
 option(COMMPASS_PYTHON "Build the package commpass for Python, where pybind11 and numpy are found"
   ${PROJECT_IS_TOP_LEVEL})

@@ -1,5 +1,5 @@
-# Shared libraries of the rooms that are installed. Each has the objects of the static ones, and exports what the
-# installed headers declare, and nothing else; so programs of ours and tests, which use what is private, are linked
+# Shared libraries of the rooms that are installed. Each has the objects of the static ones, and exports only the
+# declarations of installed headers; so our programs and tests, which use private functions, are linked
 # statically.
 
 # The names that the headers declare, as patterns of a linker's version script.
@@ -7,7 +7,7 @@
 function(commpass_write_exports file)
   set(functions "")
   set(classes "")
-  list(FILTER ARGN INCLUDE REGEX "hpp$")  # what is for C has a prefix
+  list(FILTER ARGN INCLUDE REGEX "hpp$")  # functions for C have a prefix
   foreach(header ${ARGN})
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR}
       APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})

@@ -10,9 +10,9 @@
  *   commpass_received_free(&got);
  *   commpass_comm_free(&comm);
  *
- * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
- * All but commpass_version, commpass_error_text, commpass_received_free, predictions, tests, waits and what is called
- * local are collective. A communicator, and what is made with it, belongs to one thread at a time. With
+ * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() describes the error in one sentence.
+ * All but commpass_version, commpass_error_text, commpass_received_free, predictions, tests, waits and local functions
+ * are collective. A communicator, and each object made with it, belongs to one thread at a time. With
  * MPI_THREAD_MULTIPLE threads may use different ones at once. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
@@ -53,11 +53,11 @@ int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const 
  * commpass_wisdom. Those that MPI keeps of mpi_comm (MPI_Comm_get_info) hold in all three functions, after arguments
  * and info. Those of rank 0 hold. */
 int commpass_comm_create_with_info(MPI_Comm mpi_comm, MPI_Info info, commpass_comm* comm);
-/* Takes what was measured before (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
- * what will be. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
+/* Takes earlier measurements (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
+ * later ones. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file);
 /* Names the stream of this rank's device on which its work is: a cudaStream_t or hipStream_t, NULL, as at first, for
- * the default one. What is planned or called from now on waits for it when it begins, and it waits for what that brings
+ * the default one. Later plans and calls wait for it when they begin, and it waits for the data that they receive
  * (docs/devices.md). Local. */
 int commpass_comm_use_stream(commpass_comm comm, void* stream);
 /* Sets *comm to NULL. NULL is allowed. */
@@ -81,7 +81,8 @@ const char* commpass_prediction_explanation(commpass_prediction prediction);
 /* Sets *prediction to NULL. NULL is allowed. */
 int commpass_prediction_free(commpass_prediction* prediction);
 
-/* What has come, by source; messages of one source in its order. Memory of Commpass, freed by commpass_received_free.
+/* Received messages, by source; messages of one source in its order. Memory of Commpass, freed by
+ * commpass_received_free.
  */
 typedef struct commpass_received {
   int nnz;      /* messages */
@@ -110,7 +111,7 @@ void commpass_received_free(commpass_received* received);
 int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
                           int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
                           const char* strategy, commpass_comm comm);
-/* The same, with memory of Commpass for what comes. */
+/* The same, with memory of Commpass for received messages. */
 int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype,
                                 const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
                                 const char* strategy, commpass_comm comm);
@@ -226,7 +227,7 @@ int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Dat
  * commpass_test and commpass_wait move it on; buffers must not change, and datatypes live, before it is complete.
  * Several may be in flight: ranks start them, and call those above, in the same order, and complete them in any.
  *
- * strategy  NULL: COMMPASS_ALLTOALLV_STRATEGY, else what was chosen for blocks about like these in calls that wait, and
+ * strategy  NULL: COMMPASS_ALLTOALLV_STRATEGY, else the choice for similar blocks in calls that wait, and
  *           standard if there was none */
 int commpass_ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                         void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
@@ -245,17 +246,18 @@ int commpass_ialltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Dat
 int commpass_ialltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
                             MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, const char* strategy,
                             commpass_comm comm, commpass_exchange* exchange);
-/* Completes it, and gives what has come in memory of Commpass. */
+/* Completes it, and gives the received messages in memory of Commpass. */
 int commpass_exchange_received(commpass_exchange exchange, commpass_received* received);
 
 /* Cartesian neighbourhoods: a grid of all ranks, on which every rank has neighbours at the same offsets.
  *
- * d, dimensions, periods  as of MPI_Cart_create; the ranks are numbered in the same way
- * t, targetrelative       t offsets of d numbers each, one after another: block i goes to the rank at offset i, and
- * block i of the receive buffer comes from the rank at minus that offset. Beyond an edge is nobody weights how much
- * goes to each neighbour, or NULL or MPI_UNWEIGHTED info                    MPI_INFO_NULL, or with the keys
- * commpass_strategy (a strategy; "trivial", "cartesian") and commpass_counts_differ ("true": blocks for the same
- * neighbour have other sizes on other ranks) reorder                 not 0: ranks may get other places on the grid
+ * - d, dimensions, periods: as of MPI_Cart_create; the ranks are numbered in the same way.
+ * - t, targetrelative: t offsets of d numbers each, one after another. Block i goes to the rank at offset i.
+ *   Block i of the receive buffer comes from the rank at minus that offset. Beyond an edge there is no rank.
+ * - weights: the amount for each neighbour, or NULL or MPI_UNWEIGHTED.
+ * - info: MPI_INFO_NULL, or with the keys commpass_strategy (a strategy; "trivial", "cartesian") and
+ *   commpass_counts_differ ("true": blocks for the same neighbour have other sizes on other ranks).
+ * - reorder: not 0: ranks may get other places on the grid.
  *
  * All of this must be the same on every rank. On failure *cart is NULL. */
 typedef struct commpass_cart_state* commpass_cart;
@@ -265,7 +267,7 @@ int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimen
 /* Collective. Sets *cart to NULL. NULL is allowed. */
 int commpass_cart_free(commpass_cart* cart);
 
-/* Local. Ranks are those of the grid; MPI_PROC_NULL: nobody. */
+/* Local. Ranks are those of the grid; MPI_PROC_NULL: no rank. */
 int commpass_cart_rank(commpass_cart cart, int* rank);
 int commpass_cart_relative_rank(commpass_cart cart, const int relative[], int* rank);
 int commpass_cart_relative_shift(commpass_cart cart, const int relative[], int* inrank, int* outrank);

@@ -44,7 +44,7 @@ struct DeviceFacts {
 };
 
 struct ProfileFacts {
-  ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else what is found
+  ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else by the search
   std::string name;
   std::string json{};     ///< itself; empty: it cannot be read
   std::string problem{};  ///< why it cannot be read

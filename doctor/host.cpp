@@ -22,7 +22,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-/// "200000 100000": so many microseconds of processor time in so many; "max 100000": without limit.
+/// "200000 100000": 200000 microseconds of processor time in each 100000; "max 100000": without limit.
 std::optional<double> quota_in(const std::string& line) {
   const auto words = split(line, ' ');
   if (words.size() != 2) return {};

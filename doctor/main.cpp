@@ -1,4 +1,4 @@
-// commpass doctor: what is wrong with measuring here and now, and what helps.
+// commpass doctor: finds conditions that spoil measurements here and now, and names remedies.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int not_now = 3;
 
-/// @return may anybody measure here now?
+/// @return may one measure here now?
 bool examine(bool json) {
   using namespace commpass;
   const auto hosts = host_names(MPI_COMM_WORLD);
@@ -51,8 +51,8 @@ int main(int argc, char** argv) {
   bool good = true;
   commpass::Command command{
       "commpass doctor",
-      "Tells what is wrong with measuring on this machine now, and what helps: commpass doctor, or mpirun -n N "
-      "commpass doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
+      "Finds conditions that spoil measurements on this machine now, and names remedies: "
+      "commpass doctor, or mpirun -n N commpass doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
   arguments.add_to(command);
   command.run = [&] { good = examine(arguments.json); };
   const int code = commpass::run_mpi_command(command, argc, argv, MPI_THREAD_MULTIPLE);

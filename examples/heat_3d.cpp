@@ -1,7 +1,7 @@
 // A 27-point stencil on a grid of ranks: heat spreads in a block, which is periodic, from two hot spots. The halo, with
 // its edges and corners, is exchanged in three ways: by Commpass's halo exchange (corners move with the faces), by its
 // Cartesian alltoallw, and by MPI's neighbourhood collective; all three must give the same numbers. A picture of the
-// plane in the middle is written, as PGM.
+// central plane is written, as PGM.
 //
 //   mpirun -n N heat_3d [--cells 48] [--steps 200] [--profile NAME] [--picture heat.pgm]
 #include <mpi.h>
@@ -53,7 +53,7 @@ void step(const Field& from, Field& to) {
       }
 }
 
-/// What a neighbour gets of the array, and where what comes from the opposite one belongs, as datatypes.
+/// The parts of the array for each neighbour, and the places of the parts from the opposite one, as datatypes.
 class HaloTypes {
  public:
   HaloTypes(const Cell& extent, const std::vector<int>& offsets) {
@@ -153,7 +153,7 @@ Field start_of(const Cell& begin, const Cell& extent, int cells) {
   return field;
 }
 
-/// Rank 0 writes the plane in the middle of the first dimension: white is hot.
+/// Rank 0 writes the central plane of the first dimension: white is hot.
 void write_picture(const std::string& path, const Field& field, const Cell& begin, int cells) {
   std::vector<double> own(static_cast<std::size_t>(cells) * static_cast<std::size_t>(cells)), all(own.size());
   const int i = cells / 2 - begin[0];
@@ -201,8 +201,8 @@ void run(const Arguments& arguments) {
     halos[f].wait();
   });
 
-  // Cartesian alltoallw: a datatype for each of the 26 neighbours. Extents may differ from rank to rank, but not what
-  // is sent to a neighbour and comes from its opposite, if the cells can be shared out evenly.
+  // Cartesian alltoallw: a datatype for each of the 26 neighbours. Extents may differ from rank to rank, but not the
+  // bytes for a neighbour and from its opposite, if the cells can be shared out evenly.
   const commpass::Neighborhood neighborhood{grid, commpass::box_offsets(dimensions, 1), {}};
   const bool is_even = std::ranges::all_of(dims, [&](int size) { return arguments.cells % size == 0; });
   auto cart = communicator.cart_neighborhood(neighborhood);

@@ -43,7 +43,7 @@ Graph read_graph(const std::string& file) {
 /// Vertices are dealt out; a rank extends the paths that end at its own.
 int owner(Vertex vertex) { return static_cast<int>(vertex % ranks); }
 
-/// Every so many vertices, one from which paths begin.
+/// Distance between the vertices from which paths begin.
 constexpr Vertex step = 400;
 
 struct Exchanges {

@@ -41,7 +41,7 @@ struct TypedCounts {
   const MPI_Datatype* types;
 };
 
-/// Of alltoall, as much to everybody as comes from there.
+/// Of alltoall: each rank gets as much as it sends.
 struct EqualSends {
   Bytes count;
   MPI_Datatype type;

@@ -154,7 +154,7 @@ bool CallLog::collect() noexcept {
       table.entries.size() >= RecordTable::most_entries || (rank_ == 0 && !table.groups.contains(group_));
   for (const auto& call : pending_) {
     const auto in_call_s = std::max(call.end_s - call.begin_s, 0.0);
-    // Nobody waits for a rank that neither sends nor receives.
+    // No rank waits for a rank that neither sends nor receives.
     if (call.takes_part) least_.insert(least_.end(), {in_call_s, -call.begin_s, -call.end_s});
     else least_.insert(least_.end(), {infinite, infinite, infinite});
     sums_.insert(sums_.end(), {mixed({static_cast<std::uint64_t>(rank_), call.hash}), rank_ == 0 ? call.site : 0,
@@ -229,7 +229,7 @@ void CallLog::take(const Pending& call, const Told& told) {
   auto& sums = entry->numbers;
   if (++sums.calls == 1) sums.handles = 0;
   if (counted_in_.insert(entry).second) ++sums.handles;
-  const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // of a start nobody knows
+  const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // unknown for a start
   sums.exchange_s += exchange_s;
   sums.in_call_s += static_cast<double>(told.in_call_ns) / ns_per_s / ranks_;
   sums.is_by_clock = sums.is_by_clock && told.is_by_clock;
@@ -239,7 +239,7 @@ void CallLog::take(const Pending& call, const Told& told) {
   count(call.by, exchange_s, entry->ran);
 }
 
-/// All ranks decide alike: by what was told, and by keys of which all have the same.
+/// All ranks decide alike: by the told numbers, and by keys of which all have the same.
 RecordEntry* CallLog::find_or_make(const Pending& call, const Told& told) {
   auto& entries = record_table().entries;
   RecordKey key{group_, static_cast<std::uint64_t>(call.kind), told.site, told.hash};

@@ -29,13 +29,13 @@ struct RecordKey {
   std::uint64_t group;    ///< of the ranks of the communicator
   std::uint64_t kind;     ///< InterposedCall
   std::uint64_t site;     ///< as its rank 0 numbers them; 0: one of too many
-  std::uint64_t pattern;  ///< of all that all ranks send; 0: what comes after most_patterns others
+  std::uint64_t pattern;  ///< of all that all ranks send; 0: those after most_patterns others
   auto operator<=>(const RecordKey&) const = default;
 };
 
 using BlockRow = std::vector<SentBlock>;
 
-/// Who ran a call, and what is known of how long it would have taken otherwise.
+/// The library that ran a call, and the known time that the other one would have taken.
 struct CallRunner {
   Rivalry::Turn turn = Rivalry::Turn::library;
   MedianInterval ratio = {0, 0, 0};       ///< of ours: its time ÷ the library's, as measured before; 0: not known
@@ -52,7 +52,7 @@ struct RecordEntry {
 
 /// What this process knows, of all its communicators.
 struct RecordTable {
-  // Each bounds what a process keeps. What is beyond is counted, and no more.
+  // Each bounds what a process keeps. Calls beyond are only counted.
   static constexpr std::size_t most_entries = 1024;
   static constexpr std::size_t most_patterns = 16;  ///< of one kind of call, at one place, on one communicator
   static constexpr std::size_t most_sites = 1024;
@@ -93,8 +93,8 @@ class CallLog {
   void add(InterposedCall kind, const void* site, const SentBlocks& blocks, const CallRunner& by, Seconds begin_s,
            Seconds end_s) noexcept;
   bool is_full() const { return pending_.size() >= most_pending; }
-  /// Should ranks tell each other? After each of the first calls, then ever more seldom, since what was not told is
-  /// lost when the communicator is freed. The same on all ranks.
+  /// Should ranks tell each other? After each of the first calls, then ever more seldom, since numbers that were not
+  /// told are lost when the communicator is freed. The same on all ranks.
   bool is_due() const { return pending_.size() >= std::clamp(told_ / told_to_pending, std::size_t{1}, most_pending); }
 
   /// The ranks tell each other, and all know the same then. Collective.
@@ -103,7 +103,7 @@ class CallLog {
   void begin_telling() noexcept;
   void end_telling() noexcept;
 
-  /// The communicator is gone. What was not told by then is counted, and no more.
+  /// The communicator is gone. Calls that were not told by then are only counted.
   void forget() noexcept { comm_ = MPI_COMM_NULL; }
 
  private:

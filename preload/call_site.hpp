@@ -25,7 +25,7 @@ class CallSite {
 };
 
 /// "FUNCTION (OBJECT+0x12a4)", or "OBJECT+0x12a4" where the object does not export the function's name; addr2line takes
-/// what stands behind the plus.
+/// the number behind the plus.
 std::string describe_site(const void* return_address);
 
 }  // namespace commpass

@@ -1,6 +1,6 @@
 // Calls from Fortran that return before the exchange is done, by the names of Open MPI's bindings, as fortran.cpp has
 // those that block. The MPI library runs them; they are counted and recorded. Those with a datatype for each rank are
-// left out: the library reads its C datatypes until the exchange is done, and nobody tells when these may go.
+// left out: the library reads its C datatypes until the exchange is done, and does not tell when these may be freed.
 #include <mpi.h>
 
 #include "preload/call_site.hpp"

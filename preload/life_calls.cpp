@@ -1,5 +1,5 @@
-// Calls by which a program begins and ends with MPI and with communicators: settings are agreed on, what belongs to
-// them is freed, and what is known of their calls is written.
+// Calls by which a program begins and ends with MPI and with communicators: settings are agreed on, objects of
+// communicators are freed, and the records of their calls are written.
 #include <mpi.h>
 
 #include <cstdio>

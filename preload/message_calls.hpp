@@ -17,7 +17,7 @@ COMMPASS_SEND(Ssend, ssend)
 COMMPASS_SEND(Rsend, rsend)
 #undef COMMPASS_SEND
 
-// Those that make a request, with what is counted of it.
+// Those that make a request, with the numbers that are counted of it.
 #define COMMPASS_SEND(name, counted, ...)                                                                              \
   int COMMPASS_TAKEN(name)(const void* buf, COMMPASS_COUNT count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
                            MPI_Request* request) {                                                                     \

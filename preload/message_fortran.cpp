@@ -1,5 +1,5 @@
 // The calls of messages from Fortran, by the names of Open MPI's bindings, as fortran.cpp has others. The binding runs
-// them with the program's own arguments, so that nothing of these is turned into C but what is counted.
+// them with the program's own arguments, so that only counted arguments are turned into C.
 #include <mpi.h>
 
 #include <cstddef>

@@ -135,7 +135,7 @@ inline std::atomic<MessageLog*> message_log = nullptr;
 
 /// From now on messages are counted. Called once, when MPI has been initialised.
 void begin_counting_messages() noexcept;
-/// @return what was counted; null: nothing. It is counted no more.
+/// Ends counting. @return the counts; null: nothing was counted
 MessageLog* end_counting_messages() noexcept;
 
 /// What counting a call takes, as measured now.

@@ -29,7 +29,7 @@ auto listed_places(const Count* counts, const Displacement* displacements) {
 }
 
 /// As an all-to-all in which ranks that are no neighbours have nothing, and one that is a neighbour several times has
-/// one block. What was set is cleared again, also when the exchange throws.
+/// one block. The entries that it sets are cleared again, also when the exchange throws.
 template <class Sends, class Receives>
 class NeighborArguments {
  public:

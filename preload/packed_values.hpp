@@ -86,7 +86,7 @@ void collect(MPI_Comm comm, const PackedValues& own, Open open) {
   if (failure) throw Error(failure.sentence);
 }
 
-/// The same of what each rank packs. Collective, and all ranks fail if one does.
+/// Gathers the texts that ranks pack. Collective, and all ranks fail if one does.
 template <class Pack, class Open>
 void gather(MPI_Comm comm, Pack pack, Open open) {
   PackedValues own;

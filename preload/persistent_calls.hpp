@@ -1,4 +1,4 @@
-// Persistent collectives, which the MPI library runs in any case: what is written down is how often they are made, and
+// Persistent collectives, which the MPI library runs in any case: the record has how often they are made, and
 // not how often they are started. Private to calls.cpp, as started_calls.hpp.
 
 int COMMPASS_TAKEN(Alltoall_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype, void* recvbuf,

@@ -1,4 +1,4 @@
-// What is written of a run at its end: rank 0 writes what all ranks know.
+// The record of a run, written at its end: rank 0 writes the numbers of all ranks.
 #pragma once
 
 #include <mpi.h>

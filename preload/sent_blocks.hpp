@@ -17,7 +17,7 @@ struct SentBlocks {
   bool is_equal = false;  ///< every rank sends `each` to every rank, itself included; then `list` is empty
   Bytes each = 0;
   std::vector<SentBlock> list = {};  ///< that are not empty
-  bool receives = false;             ///< something, from anybody
+  bool receives = false;             ///< something, from any rank
   bool is_cut = false;               ///< there was no memory for all of them
 
   void clear() {

@@ -113,7 +113,7 @@ void tell_of_session() noexcept {
   try {
     if (read_environment().interposition == Interposition::off || launcher_of(1).rank != 0) return;
   } catch (const std::exception&) {
-    return;  // MPI_Init says what is wrong
+    return;  // MPI_Init reports the error
   }
   std::fputs("commpass: MPI ran all calls of MPI sessions before MPI_Init, in which libcommpass-mpi begins.\n", stderr);
 }
@@ -142,7 +142,7 @@ void agree_on_settings() noexcept {
   if (numbers.back() == rank)
     std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
   agreed = own;
-  // Each communicator of the program has a rank 0 of its own, and what is warned of holds for all.
+  // Each communicator of the program has a rank 0 of its own, and the warnings hold for all.
   if (rank != 0) silence_warnings();
   record_table().begin_s = monotonic_seconds();
   if (agreed.counts_messages) begin_counting_messages();

@@ -37,7 +37,7 @@ struct Registry {
     auto& calls = past[one.ranks];
     for (std::size_t i = 0; i < interposed_calls; ++i) calls.records[i].add(one.records[i]);
     if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
-    // Most communicators have no neighbours, and nobody asks for them.
+    // Most communicators have no neighbours, and no call queries them.
     for (std::size_t i = 0; i < interposed_calls; ++i)
       if (is_of_neighborhood(static_cast<InterposedCall>(i)) && one.records[i].by_library > 0 &&
           !one.neighborhoods_left_to_library.empty())
@@ -157,8 +157,8 @@ Listed listed_neighbors(MPI_Comm comm) {
   return topology == MPI_CART ? neighbors_of_grid(comm) : Listed{};
 }
 
-/// Blocks from one rank to another come in the order in which they are sent. On a grid what goes down in a dimension
-/// comes from above.
+/// Blocks from one rank to another come in the order in which they are sent. On a grid a block that goes down in a
+/// dimension comes from above.
 /// @return false where a rank is a neighbour several times
 bool find_neighbors(MPI_Comm comm, Neighbors& found) {
   const auto listed = listed_neighbors(comm);

@@ -50,7 +50,7 @@ struct LibraryMistakes {
 struct TakenCommunicator {
   int ranks = 0;
   std::array<CallRecord, interposed_calls> records = {};
-  std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or nobody knows yet
+  std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or it is not known yet
   std::string neighborhoods_left_to_library = {};
   std::unique_ptr<Engines> engines = {};
   std::unique_ptr<CallLog> log = {};  ///< where calls are recorded

@@ -116,7 +116,7 @@ Ran run_library(const Call& call, TakenCommunicator& of) {
   return {call.library(), {}};
 }
 
-/// The same bytes twice, since receiving does not change what is sent. The library's call is run once where it is our
+/// The same bytes twice, since receiving does not change the sent data. The library's call is run once where it is our
 /// choice, too: ours is asked first, until there is something to compare. An error is one only where the MPI library
 /// finds one; where ours has failed after it on some rank, the library brings all bytes again.
 Ran run_both(const Call& call, TakenCommunicator& of) {
@@ -148,7 +148,7 @@ Ran run_both(const Call& call, TakenCommunicator& of) {
   return {is_damaged ? call.library() : library.code, {Rivalry::Turn::both, {}, library_s, strategy_of(of)}};
 }
 
-/// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
+/// In place the sent data is gone afterwards: of two calls one is the library's, and one ours. Their order changes with
 /// every pair, so that a program that takes turns itself, of large calls and small ones, is fair to both.
 Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);

@@ -19,7 +19,7 @@ struct Call {
   InterposedCall kind;
   MPI_Comm comm;
   bool is_in_place;
-  bool is_aliased;  ///< what is sent lies where something is received, which MPI forbids: the library says what follows
+  bool is_aliased;  ///< sent data lies where data is received, which MPI forbids: the library decides the result
   std::function<void(const TakenCommunicator&, SentBlocks&)>
       sends;                     ///< adds what this rank sends; asked for where it is reported
   std::function<int()> library;  ///< runs it by the MPI library, and returns its code

@@ -24,7 +24,7 @@ struct WorldRanks {
 struct KnownCommunicators {
   static constexpr std::size_t ranks_max = std::size_t{1} << 22;  ///< of all communicators
 
-  std::mutex mutex = {};   ///< of what follows, and of callbacks
+  std::mutex mutex = {};   ///< of the members below, and of callbacks
   std::mutex making = {};  ///< one thread gives a communicator its ranks
   int key = MPI_KEYVAL_INVALID;
   std::size_t ranks = 0;

@@ -17,10 +17,10 @@
 
 namespace commpass::c {
 
-/// A sparse exchange, and what has come once it is complete.
+/// A sparse exchange, and its received messages once it is complete.
 struct SparseInFlight {
   SparseExchange exchange;
-  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of what comes
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of received messages
   MPI_Comm comm = MPI_COMM_NULL;          ///< ours
   std::optional<ReceivedMessages> messages;
 
@@ -53,7 +53,7 @@ commpass_exchange make_exchange(AnyExchange exchange);
 AnyExchange& held_by(commpass_exchange exchange);
 
 /// @throws InputError for NULL, and for a handle of another kind
-/// @param maker  what makes handles of this kind
+/// @param maker  the function that makes handles of this kind
 template <class Kind>
 Kind& exchange_of(commpass_exchange exchange, const char* maker) {
   auto* found = std::get_if<Kind>(&held_by(exchange));

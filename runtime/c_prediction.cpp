@@ -40,7 +40,7 @@ bool is_meant(const Strategy& named, const Strategy& strategy) {
   return is_automatic(named) ? strategy.route == named.route : strategy == named;
 }
 
-/// The named strategy, or the choice, beside what is sent directly.
+/// The named strategy, or the choice, beside direct sends.
 commpass_prediction_state predict(const char* profile, const char* layout_text, const Pattern& pattern,
                                   const char* named) {
   if (text_of(layout_text).empty())

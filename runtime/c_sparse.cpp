@@ -46,7 +46,7 @@ struct SparseArguments {
   const int* begins = nullptr;
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;
   const void* values = nullptr;
-  bool has_room = true;       ///< where what comes is told
+  bool has_room = true;       ///< for the description of received messages
   bool is_allocated = false;  ///< by us
 
   Bytes count_of(int message) const { return is_constant ? count : counts[message]; }
@@ -60,7 +60,7 @@ struct SparseArguments {
     require(destinations || messages == 0, "there are messages and no destinations", "give dest");
     require(is_constant || (counts && begins) || messages == 0, "there are messages, and no counts or displacements",
             "give sendcounts and sdispls");
-    require(has_room, "there is no place for what comes", "give pointers that are not null");
+    require(has_room, "there is no place for received messages", "give pointers that are not null");
     for (int i = 0; i < messages; ++i)
       if (count_of(i) < 0)
         throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
@@ -117,7 +117,7 @@ Bytes elements_of(const ReceivedMessages& received, const ElementType& type) {
   return total;
 }
 
-/// Where what has come is put; null: not wanted.
+/// The places for received messages; null: not wanted.
 struct Target {
   int* src;
   int* counts;
@@ -285,7 +285,7 @@ int commpass_exchange_received(commpass_exchange exchange, commpass_received* re
     if (received) *received = {};
     auto& sparse = commpass::c::exchange_of<commpass::c::SparseInFlight>(exchange, "commpass_ialltoallv_crs");
     if (!received)
-      throw InputError("sparse exchange", "there is no place for what comes", "give a pointer that is not null");
+      throw InputError("sparse exchange", "there is no place for received messages", "give a pointer that is not null");
     sparse.wait();
     hand_out(*sparse.messages, ElementType(sparse.type, sparse.comm), received);
   });

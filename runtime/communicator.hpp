@@ -63,8 +63,8 @@ class Communicator {
   const Machine& machine() const;
   MPI_Comm mpi() const;  ///< ours: do not send on it
 
-  /// Takes what was measured (ExchangeOptions::planner) before from a file, in place of COMMPASS_WISDOM's, and keeps
-  /// there what will be. Rank 0 reads and writes it, and the file need not be there yet. One that is no wisdom is left
+  /// Takes earlier measurements (ExchangeOptions::planner) from a file, in place of COMMPASS_WISDOM's, and keeps
+  /// later ones there. Rank 0 reads and writes it, and the file need not be there yet. One that is no wisdom is left
   /// alone, and rank 0 says so on stderr. Collective.
   /// @param file  of rank 0; empty: none
   /// @throws Error, the same on every rank, if there is no memory
@@ -75,7 +75,7 @@ class Communicator {
   /// @param stream  a cudaStream_t or hipStream_t, alive as long as these exchanges; null, as at first: the default one
   void use_stream(void* stream);
 
-  /// Plans an exchange: who sends how many bytes to whom is known, and the data moves many times.
+  /// Plans an exchange: the pattern is known, and the data moves many times.
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
   /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges
   /// with the same offset and size) travels once as far as the strategy takes it the same way.
@@ -87,7 +87,7 @@ class Communicator {
   /// went to ranks drawn at random. A named strategy is not selected.
   ///
   /// Where all ranks have planned the same edges with the same options before, among the last 16 such plans, one
-  /// agreement is all that it takes: what was chosen and found out then is used again, for these buffers.
+  /// agreement is all that it takes: the earlier choice and results are used again, for these buffers.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
@@ -105,15 +105,15 @@ class Communicator {
   /// by what all ranks sent in the call before it; where a sum over all ranks is predicted to take more than 2 % of the
   /// call, by what they sent in one of the last 16, since they tell each other the less often the shorter the calls are
   /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, never). Rank 0 chooses for sizes and shares
-  /// of empty blocks to a factor of two, and all wait; so new sizes at first run what the nearest ones do, until there
-  /// were so many of these calls that choosing takes 10 % of their time, fewer the farther they are. MPI_Alltoallv
+  /// of empty blocks to a factor of two, and all wait; so new sizes at first run the strategy of the nearest ones,
+  /// until choosing takes at most 10 % of the time of their calls so far, sooner the farther they are. MPI_Alltoallv
   /// itself (mpi) is chosen where its price is known and the least; in place, standard runs instead. If options.planner
   /// asks for it, calls are timed and the fastest stays (docs/cpp.md). Any other strategy's first call plans it: a rank
   /// then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its
-  /// rank: the others wait for it. Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws,
-  /// and when a new Communicator is needed. A datatype whose elements have 2^31 bytes or more is refused.
+  /// rank: the others wait for it. Where counts disagree no rank gets wrong numbers; docs/failures.md says which rank
+  /// throws, and when a new Communicator is needed. A datatype whose elements have 2^31 bytes or more is refused.
   /// @throws InputError on a rank whose arguments are wrong, that does not get what its counts say, or that has no
   /// memory; Error, the same on every rank, for
   ///   a bad strategy
@@ -145,11 +145,11 @@ class Communicator {
   /// may be in flight; ranks start them in the same order, that of the three above among them, and may complete them in
   /// any. Buffers and datatypes must live, and buffers not change, until it is complete.
   ///
-  /// What is not named runs what rank 0 has chosen for the blocks nearest to these in calls that wait: `alltoallv` or
+  /// Without a named strategy it runs the choice of rank 0 for the nearest blocks in calls that wait: `alltoallv` or
   /// `alltoall`. If there were none, standard runs. These calls are not surveyed. A rank finds the structure of a
   /// strategy that forwards alone, which takes it some 10 ns for each pair of ranks and stage the first time; above
-  /// 2048 ranks a call that waits has to have run it before, else what is chosen is standard.
-  /// @throws as alltoallv; NotApplicable for a named strategy, on all ranks, that has not run on so many ranks
+  /// 2048 ranks a call that waits has to have run it before, else the choice is standard.
+  /// @throws as alltoallv; NotApplicable for a named strategy, on all ranks, that has not run on this number of ranks
   StartedAlltoallv start_alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                                    MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                    std::span<const int> rdispls, MPI_Datatype recvtype,
@@ -171,7 +171,7 @@ class Communicator {
   /// groups, if the strategy is named).
   /// @param needed       in any order, also several times, also own ones
   /// @param value_bytes  1 or more, the same on every rank
-  /// @throws Error, the same on every rank, if any rank fails, or nobody or two ranks own an index
+  /// @throws Error, the same on every rank, if any rank fails, or no rank or two ranks own an index
   IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
                                    const IndexedOptions& options = {});
 
@@ -191,7 +191,7 @@ class Communicator {
   /// @throws Error, the same on every rank
   HaloExchange halo_exchange(const Grid& grid, const HaloArray& array, void* cells, const HaloOptions& options = {});
 
-  /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also
+  /// Sparse dynamic data exchange: every rank names its messages, and gets those for it. All ranks take part, also
   /// with nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
   ///
   /// A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
@@ -205,7 +205,7 @@ class Communicator {
   /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
   /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…
   /// chooses it only where it is named, and needs a window that is there already.
-  /// @param send_buffer  may lie on a device; what comes is in host memory (docs/devices.md)
+  /// @param send_buffer  may lie on a device; received messages are in host memory (docs/devices.md)
   /// @param sends        offsets and sizes in bytes
   /// @throws Error, the same on every rank, if any rank fails
   ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,

@@ -29,7 +29,7 @@ namespace commpass {
 
 namespace {
 
-/// The layout that rank 0 is given or its environment names, else what is detected.
+/// The layout that rank 0 is given or its environment names, else the detected one.
 Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const Environment& environment) {
   const int ranks = ranks_in(comm);
   // As text, so that every rank has the same.

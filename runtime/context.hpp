@@ -20,8 +20,8 @@ namespace commpass {
 class PlanCache;
 struct KnownWisdom;
 
-/// A communicator of our own, with what is known of its ranks. Shared by the exchanges that it runs, for which nothing
-/// of it changes but which tags are given away, and what was planned.
+/// A communicator of our own, with the properties of its ranks. Shared by the exchanges that it runs, for which nothing
+/// of it changes but the next tag, and the kept plans.
 struct Context {
   OwnCommunicator comm;
   Layout layout;
@@ -30,7 +30,7 @@ struct Context {
   std::string unpriced{};      ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
   std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
   PlannerMode planner = PlannerMode::estimate;  ///< unless told, as the environment of rank 0 says
-  bool may_try_calls = true;  ///< may calls be trials (OneShotTrials)? Not where somebody else times them
+  bool may_try_calls = true;  ///< may calls be trials (OneShotTrials)? Not where the caller times them
   bool verbose = false;       ///< as the environment of this rank says
   unsigned threads = 1;       ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
@@ -38,7 +38,7 @@ struct Context {
   int next_exchange = 0;   ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>
       further{};                          ///< where planned exchanges go when the tags of `comm` have been given away
-  std::shared_ptr<KnownWisdom> wisdom{};  ///< what was measured before
+  std::shared_ptr<KnownWisdom> wisdom{};  ///< earlier measurements
   std::shared_ptr<PlanCache> plans{};     ///< of neighbour exchanges
 
   /// On which communicator and from which tag up a planned exchange sends; it keeps the communicator.
@@ -47,7 +47,7 @@ struct Context {
     MPI_Comm comm = MPI_COMM_NULL;
     int tag = 0;
   };
-  /// Of the next exchange. An earlier one may still be in use, and nobody knows which ranks use it; so no tag is given
+  /// Of the next exchange. An earlier one may still be in use on some ranks; so no tag is given
   /// away twice, and where there are none left, another communicator is made. Collective.
   Address next_address();
 

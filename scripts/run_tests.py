@@ -34,7 +34,7 @@ OTHER_PROGRAMS = {"runtime": ["random_exchanges", "active_buffers_test", "c_api_
 
 
 class Progress:
-    """One line on a terminal that tells what goes on; elsewhere nothing."""
+    """One line on a terminal about the progress; elsewhere nothing."""
 
     def __init__(self):
         self.shown = sys.stderr.isatty()
@@ -301,7 +301,7 @@ def labels(test):
 
 
 def run_long():
-    """Hours: everything without exclusions, and what takes long by itself. One page tells the results."""
+    """Hours: everything without exclusions, and long runs. One page tells the results."""
     page = ["# Long tests", "", f"Commit {subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, capture_output=True, text=True).stdout.strip()}, "
             + time.strftime("%Y-%m-%d"), ""]
 

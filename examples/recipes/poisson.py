@@ -26,7 +26,7 @@ for step in range(40):
 norm = np.sqrt(comm.allreduce(fem.assemble_scalar(fem.form(solution * solution * ufl.dx))))
 if comm.rank == 0:
     print(f"{norm:.9e} {problem.solver.getIterationNumber()} iterations")
-# What Python collects at its end, PETSc does not: -sf_commpass_view prints what is destroyed.
+# PETSc does not destroy objects that Python collects at its end, and -sf_commpass_view prints destroyed ones.
 matrix = problem.A
 problem.solver.destroy()
 matrix.destroy()

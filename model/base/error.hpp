@@ -16,7 +16,7 @@ class Error : public std::runtime_error {
 class InputError : public Error {
  public:
   /// @param where   file and place ("lassen.json, key host.node"), or the argument
-  /// @param what    what is wrong there
+  /// @param what    the error there
   /// @param remedy  what to do about it
   InputError(const std::string& where, const std::string& what, const std::string& remedy)
       : Error(where + ": " + what + "; " + remedy + ".") {}

@@ -83,7 +83,7 @@ int descriptor_of(const std::filesystem::path& path) {
   return !error && directory == own ? parse_number<int>(path.filename().string()).value_or(-1) : -1;
 }
 
-/// @throws InputError if links lead nowhere in the end, or what is there cannot be looked at
+/// @throws InputError if links lead nowhere in the end, or their target cannot be examined
 Target follow(const std::string& name) {
   constexpr int most_links = 40;  // as Linux
   std::filesystem::path path = name == "-" ? "/dev/stdout" : name;
@@ -107,7 +107,7 @@ Target follow(const std::string& name) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Should what is written be on the disk when it is closed? A device or a pipe has none.
+/// Should a file be on the disk when it is closed? A device or a pipe has none.
 enum class Durable { no, yes };
 
 /// Writes, and closes the descriptor. @return whether all has arrived; errno says why not
@@ -119,9 +119,9 @@ bool write_and_close(int descriptor, std::string_view contents, Durable durable)
   return (!file || std::fclose(file.release()) == 0) && written;
 }
 
-/// Into what is no regular file. What this process has open is written to where it stands, as its own output is.
+/// Writes into a file that is not regular. A file that this process has open is written at its current offset.
 void write_through(const Target& target, const std::string& name, std::string_view contents) {
-  if (target.descriptor >= 0) std::fflush(nullptr);  // what was printed before comes before
+  if (target.descriptor >= 0) std::fflush(nullptr);  // earlier output comes first
   const int descriptor =
       target.descriptor >= 0 ? dup(target.descriptor) : open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0 || !write_and_close(descriptor, contents, Durable::no)) throw cannot_write(name);

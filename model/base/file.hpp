@@ -33,7 +33,7 @@ auto within_memory(const std::string& path, Read read) {
 }
 
 /// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are
-/// followed, and a file that was there keeps its permissions. What is no regular file (a device, a FIFO, /dev/stdout,
+/// followed, and a file that was there keeps its permissions. Any other kind of file (a device, a FIFO, /dev/stdout,
 /// which "-" stands for, too) is written to.
 /// @throws InputError
 void write_file(const std::string& path, std::string_view contents);

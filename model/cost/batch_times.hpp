@@ -37,7 +37,7 @@ struct BatchTimes {
 
   /// When all that comes is taken in.
   Seconds taken_in() const;
-  /// When that is so and what was sent has arrived.
+  /// When that is so and the sent messages have arrived.
   Seconds moving() const;
   /// Where messages begin when their receive is posted: from the posting of all receives at all ranks, which comes when
   /// all has been sent, until all is taken in.

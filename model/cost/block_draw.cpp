@@ -20,7 +20,7 @@ std::int64_t pieces_of(std::int64_t present, std::int64_t blocks, std::int64_t p
   return std::clamp<std::int64_t>(touched, std::min<std::int64_t>(present, 1), present);
 }
 
-/// Of less than this part of a sender's blocks it does not show that he has as many as others.
+/// The least part of a sender's blocks that shows that the sender has as many as others.
 constexpr double least_kept = 1.0 / 16;
 
 /// What the strata of an even sender keep.
@@ -28,8 +28,8 @@ struct Kept {
   double on_node, off_node;
 };
 
-/// He has as many strata as messages: a whole number, or one of his would reach into the next sender's, who would send
-/// one more.
+/// An even sender has as many strata as messages. Their number is whole: else the last one would reach into the next
+/// sender, which would send one more message.
 Kept kept_of(const RandomPattern& pattern, const Layout& layout) {
   const double ppn = layout.max_ppn(), on_node = pattern.density_on_node * (ppn - 1),
                off_node = pattern.density_off_node * (layout.ranks() - ppn);

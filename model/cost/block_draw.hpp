@@ -23,13 +23,14 @@ class Random {
 /// Draws how many of the blocks that could be there are there.
 class Presence {
  public:
-  /// @param kept  where not every block is drawn alone but every sender has as many: the part of his that are here
+  /// @param kept  where every sender has the same number of blocks: the part of a sender's blocks that are here; none:
+  ///              every block is drawn alone
   explicit Presence(double density, std::optional<double> kept = {});
 
-  /// The blocks that are there, of so many new ones. Of many as many as a normal distribution gives.
+  /// The number of blocks present among `blocks` new ones; a normal distribution gives it for many blocks.
   std::int64_t of(std::int64_t blocks);
-  /// Passes over those of so many messages of so many blocks each that come before the next with a block.
-  /// @return how many these are
+  /// Passes over `messages` messages of `blocks` blocks each, up to the next one with a block.
+  /// @return the number of messages passed over
   std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks);
 
  private:
@@ -53,17 +54,17 @@ class BlockDraw {
   /// Is every block there, and as large as the others?
   bool is_complete() const { return is_complete_; }
 
-  /// In the first stage a rank sends what is its own.
+  /// In the first stage a rank sends its own blocks.
   void begin_stage(int stage) { is_first_stage_ = stage == 0; }
 
-  /// The mean size of the next so many blocks, which lie in one message.
+  /// The mean size of the next `blocks` blocks, which lie in one message.
   double block_bytes(std::int64_t blocks);
 
   /// Of the blocks of a message within a node, those whose source and destination share the node are as rare as nodes
   /// are many, but there is one: it holds for single blocks and wherever a message has blocks for or from all nodes.
   std::int64_t of(std::int64_t blocks, Rank from, Rank to);
 
-  /// Passes over the empty ones among messages between nodes, of so many blocks each, up to the first that is not.
+  /// Passes over the empty ones among messages between nodes, of `blocks` blocks each, up to the first that is not.
   std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks) {
     return off_node().pass_empty(messages, blocks);
   }
@@ -84,7 +85,7 @@ class BlockDraw {
   Random sizes_{2};
 };
 
-/// What is left of a message of an all-to-all with so many of its blocks.
+/// A message of an all-to-all with only `blocks` of its blocks.
 UniformMessage with_blocks(const UniformMessage& full, std::int64_t blocks);
 
 }  // namespace commpass

@@ -48,7 +48,7 @@ StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds
   return cost;
 }
 
-/// What is given to evaluate_burst.
+/// The arguments of evaluate_burst.
 struct Priced {
   const Schedule& schedule;
   const Layout& layout;
@@ -74,7 +74,7 @@ void begin_exchange(const Priced& priced, Clocks& clocks, TraceRecorder& recorde
 }
 
 /// Batch by batch.
-/// @param moved  what is known of each message; empty: nothing
+/// @param moved  known times of each message; empty: none
 Cost run_all(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, std::span<const Moved> moved = {}) {
   Cost total;
   begin_exchange(priced, clocks, recorder, total);
@@ -122,9 +122,9 @@ bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
 
 std::vector<Moved> move_in_order_of_time(const Priced& priced) {
   Clocks clocks(priced.schedule, priced.layout, priced.machine, priced.usage, nullptr);
-  TraceRecorder nobody;
+  TraceRecorder no_trace;
   Cost copies;
-  begin_exchange(priced, clocks, nobody, copies);
+  begin_exchange(priced, clocks, no_trace, copies);
   std::vector<Batches> stages;
   std::vector<TimedBatch> batches;
   for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
@@ -143,8 +143,8 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   std::vector<Moved> moved;
   {
     Clocks clocks(schedule, layout, machine, usage, nullptr);
-    TraceRecorder nobody;
-    auto total = run_all(priced, clocks, nobody);
+    TraceRecorder no_trace;
+    auto total = run_all(priced, clocks, no_trace);
     if (overlaps == Overlaps::priced && is_worth_ordering(priced, clocks)) moved = move_in_order_of_time(priced);
     else if (!trace) return total;
   }

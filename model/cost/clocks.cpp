@@ -221,7 +221,7 @@ void Clocks::take_what_moved() {
   moved_ = moved_.subspan(flights_.size());
 }
 
-/// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
+/// Time until a flight arrives: by its sender (or the late receiver) before, and on the way.
 Clocks::Way Clocks::way_of(const Flight& flight) {
   return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
           std::max(0.0, flight.shared_until - flight.unshared_until)};

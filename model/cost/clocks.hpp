@@ -19,7 +19,7 @@ namespace commpass {
 
 /// What the calls that begin and end a batch take.
 Seconds batch_calls_s(const Machine& machine, Usage usage);
-/// May what a stage moves be told by derived datatypes, as what is made once and moved by our own requests?
+/// May derived datatypes describe the messages of a stage? They may if they are made once and moved by our requests.
 bool may_use_datatypes(const StageInfo& stage, Usage usage);
 
 /// A clock for every rank of a schedule, which runs it batch by batch.
@@ -28,7 +28,7 @@ class Clocks {
   /// What ranks have spent, by kind.
   using Parts = std::array<Seconds, cost_part_count>;
 
-  /// @param trace  is told of all that ranks do; null: nobody listens
+  /// @param trace  records all actions of ranks; null: none are recorded
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage, TraceRecorder* trace);
 
   Seconds latest() const { return std::ranges::max(clock_); }
@@ -36,7 +36,7 @@ class Clocks {
   /// How long servers were busy with one batch when the next came.
   Seconds overlap() const { return servers_.overlap(); }
 
-  /// What was spent since the last call on the way to the last finish: by the last rank, and by those it had to wait
+  /// Time since the last call on the critical path to the last finish: by the last rank, and by those it had to wait
   /// for.
   Parts take_parts();
 
@@ -79,7 +79,7 @@ class Clocks {
 
   template <class PiecesOf>
   void copy(const FoldedOf& batch, PiecesOf pieces_of);
-  /// What comes before all pieces of a batch, at each rank that has some.
+  /// The constant time before all pieces of a batch, at each rank that has some.
   template <class PiecesOf>
   void start_copies(const FoldedOf& batch, PiecesOf pieces_of);
   void spend_on_copies(Rank rank, Seconds seconds) { spend(rank, seconds, CostPart::copying, Activity::copy); }
@@ -100,12 +100,12 @@ class Clocks {
   /// Sets the clock of every rank that took part to the later of its sends and its receives.
   void advance();
 
-  TraceRecorder* trace_;  // null: nobody listens
+  TraceRecorder* trace_;  // null: nothing is recorded
   const Layout& layout_;
   const Machine& machine_;
   Usage usage_;
   Servers servers_;
-  std::span<const Moved> moved_;  // what is known of the messages that are left; empty: it is found batch by batch
+  std::span<const Moved> moved_;  // known times of the remaining messages; empty: they are found batch by batch
   Launching launching_;
   Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;

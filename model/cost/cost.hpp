@@ -81,7 +81,7 @@ void require_parameters(const Layout& layout, const Machine& machine, const Data
 struct RandomPattern {
   double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
   double block_bytes = 0;                            ///< of a block, on average
-  int ranks_drawn = 256;     ///< the messages of so many ranks are looked at, at least those of a node
+  int ranks_drawn = 256;     ///< the number of ranks whose messages are drawn, at least those of a node
   double size_variance = 0;  ///< of blocks, in squares of their mean size; 0: all are equal
   bool is_even = false;      ///< does every rank send to as many others? Else each pair is drawn alone
 };
@@ -120,8 +120,8 @@ RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 
 /// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send
 /// in an all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn
-/// ranks if there are so many (fewer for very many ranks), and the slowest counts. The draw is the same every time and
-/// everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
+/// ranks where the layout has them (fewer for very many ranks), and the slowest counts. The draw is the same every time
+/// and everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
               const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned,

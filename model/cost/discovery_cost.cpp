@@ -24,14 +24,14 @@ double sum_of(const ByLevel& counts) { return std::accumulate(counts.begin(), co
 bool is_far(const ReductionRound& round, const Machine& machine) { return round.level == machine.outermost(); }
 
 /// What a look for something takes, whether it is there or not. A lone message is found half a look late on average,
-/// and that is what was measured.
+/// and the measurement has that.
 Seconds look_seconds(const Machine& machine) { return 2 * probe_seconds(machine); }
 
 /// What a rank does until it looks for the same again.
 enum class Looks { alone = 1, with_mail = 2 };
 
-/// What a reduction of so many bytes takes. A round waits for the later one of two ranks, each of which sees what has
-/// come at any time until its next look: 2/3 of the time between looks on average.
+/// Time of a reduction of `bytes` bytes. A round waits for the later one of two ranks, each of which sees a message
+/// at its next look: 2/3 of the time between looks on average.
 /// What leaves a node shares its rate; of those ranks that are no power of two some rest.
 Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_scattered, Looks looks,
                           const Machine& machine) {
@@ -89,9 +89,9 @@ Seconds sharing_seconds(const DiscoveryGroup& group, const BatchLoad& load, doub
   return std::max(0.0, injecting * std::min(1.0, moved / load.bytes) - sum_of(load.received) * look_seconds(machine));
 }
 
-/// Messages move while the numbers of those that each rank gets are reduced; who takes one in keeps the reduction
-/// waiting. Looking for them does not: it fills the time until the next round. When all are counted, a look finds that
-/// none is missing, or that the last one is there.
+/// Messages move while the numbers of those that each rank gets are reduced; a rank that takes one in delays the
+/// reduction meanwhile. Looking for them does not: it fills the time until the next round. When all are counted, a look
+/// finds that none is missing, or that the last one is there.
 Seconds reduced_seconds(const DiscoveryGroup& group, const BatchLoad& load, bool is_scattered, const Machine& machine) {
   const double counts_bytes = 2 * number_bytes * group.ranks;  // messages for each rank, and failures
   const auto times = batch_times(load, machine);

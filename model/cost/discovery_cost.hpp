@@ -1,4 +1,4 @@
-// What a stage of a sparse exchange costs, whose receivers have to learn what comes.
+// The cost of a stage of a sparse exchange, whose receivers have to learn of their messages.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace commpass {
 
-/// What travels with a block where its message holds several: source, destination, size. As much tells a peer a size.
+/// Header of a block whose message holds several: source, destination, size. A message with a size has as much.
 inline constexpr double header_bytes = 16;
 
 /// One round of a reduction by recursive doubling, or halving where the numbers are scattered.
@@ -21,7 +21,7 @@ struct ReductionRound {
 
 /// Those of a reduction among these ranks on the way to the one that is done last: its own, and before them those of
 /// the ranks that it waited for. Ranks beyond a power of two give their numbers to a neighbour first and get the result
-/// from him at last.
+/// from it at last.
 /// @param round_seconds  what a round takes, by level
 std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
                                              const ByLevel& round_seconds);

@@ -33,7 +33,7 @@ std::vector<int> largest_nodes(const Layout& layout) {
   return largest;
 }
 
-/// The nodes that stand for all. Those of an all-to-all count as alike, and the one in the middle is taken, since the
+/// The nodes that stand for all. Those of an all-to-all count as alike, and the central one is taken, since the
 /// copies of the first and last ranks differ by a piece. Of other patterns the slowest of many ranks counts, so nodes
 /// all over the layout are drawn, but not for ever.
 std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layout) {
@@ -58,8 +58,8 @@ std::optional<int> smallest_node(const Layout& layout, const Route& route) {
   return smallest;
 }
 
-/// Makes stages at least as long as the ranks of a small node need to take in what comes: from every other node as much
-/// as from a typical one.
+/// Makes stages at least as long as the ranks of a small node need to take in their messages: from every other node as
+/// much as from a typical one.
 void take_in_at(int smallest, int typical, const RandomPattern& pattern, const Route& route, const Layout& layout,
                 const Machine& machine, Cost& cost) {
   struct Taken {
@@ -189,7 +189,7 @@ void wait_for(const Cost& other, Cost& cost) {
   }
 }
 
-/// The middle of two costs of one strategy. What is sent at most is that of the first.
+/// The middle of two costs of one strategy. The most sent bytes are those of the first.
 Cost middle_of(Cost cost, const Cost& other) {
   const auto add = [](Seconds& seconds, Seconds more) { seconds = (seconds + more) / 2; };
   add(cost.seconds, other.seconds);
@@ -227,8 +227,8 @@ Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window wind
 
 /// Where ranks send to as many others each, they do not get from as many. But a node that is drawn gets what it sends,
 /// so it gets too evenly if it sends evenly, and else sends too unevenly. Where taking messages in takes long, the
-/// unevenness of what comes counts: alone if ranks send meanwhile; otherwise the middle of both, as what ranks send and
-/// what they get add up.
+/// unevenness of received messages counts: alone if ranks send meanwhile; otherwise the middle of both, as what ranks
+/// send and what they get add up.
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
               const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
   const auto drawn = [&](bool is_even) {

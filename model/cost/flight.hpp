@@ -58,7 +58,7 @@ struct Flight {
     set_begin(posted);
   }
 
-  /// Its sender's link has moved it, among his other messages.
+  /// The link of its sender has moved it, among other messages of that sender.
   void leave_link(Seconds when) {
     transfer += std::max(0.0, when - unshared_until);
     unshared_until = std::max(unshared_until, when);
@@ -147,7 +147,7 @@ inline Arrival arrival_of(const Flight& flight) {
           flight.channel_level, protocol.takes_after_sends()};
 }
 
-/// When a rank takes in what comes.
+/// When a rank takes in its messages.
 struct TakingIn {
   Seconds ready = 0;  ///< to take in the last
   Seconds finish = 0;

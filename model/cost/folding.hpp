@@ -31,12 +31,12 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
 
 /// Makes the messages of a stage of one node that stands for all.
 ///
-/// Of more than 64 rounds, like messages of rounds of a batch that are taken together become one, to the receiver in
-/// the middle of these rounds: as they are the same for all ranks, each receives about as much as before. And batches
+/// Of more than 64 rounds, like messages of rounds of a batch that are taken together become one, to the receiver of
+/// their median round: as they are the same for all ranks, each receives about as much as before. And batches
 /// that are like the one before at every rank are taken together after the first ones.
 /// @param sent   by the ranks of the node, rank after rank, in order of rounds
 /// @param stage  whose messages are made, with local ranks in place of ranks; its info is there
-/// @return what its messages are in truth
+/// @return the multiplicity of each of its messages
 std::vector<Folded> fold(std::span<const AlikeRun> sent, const Layout& layout, Window window, Stage& stage);
 
 }  // namespace commpass

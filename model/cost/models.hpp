@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// What a message of a schedule of one node that stands for all nodes (estimate.cpp) is in truth.
+/// Multiplicity of a message in the schedule of a representative node (estimate.cpp).
 struct Folded {
   Level level = 0;             ///< of its ends, which the layout of the node cannot tell
   std::uint32_t messages = 1;  ///< how many equal messages of one sender it represents, one right after another
@@ -19,7 +19,7 @@ struct Folded {
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
-/// What the messages of one stage or of a part of it are in truth.
+/// Multiplicities of the messages of one stage or of a part of it.
 struct FoldedOf {
   const Layout& layout;
   std::span<const Message> messages;
@@ -40,7 +40,7 @@ NodeParts parts_of_node(const Layout& layout, int node);
 /// What a machine gives one node that stands for all: its part of what instances of outer levels share.
 Machine of_a_node(Machine machine, const NodeParts& parts);
 
-/// For what is not copied by a rule that has a price: headers and numbers.
+/// For data whose copies have no price: headers and numbers.
 Machine without_copies(Machine machine);
 
 struct Trace;
@@ -48,7 +48,8 @@ struct Staging;
 
 /// Prices a schedule whose layout the machine has parameters for, by the model and on the path that are given.
 /// @param foldings  null: each message is what it is
-/// @param trace     gets what every rank does when (trace.hpp), under burst, without foldings; null: nobody asks
+/// @param trace     gets the actions of every rank with their times (trace.hpp), under burst, without foldings; null:
+///                  none are recorded
 /// @throws InputError if the machine has no copies for a staged path
 Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
                    const DataPath& path, const Foldings* foldings = nullptr, Trace* trace = nullptr,

@@ -42,7 +42,7 @@ class RankWalk {
       held_.push_back({block, neighbor, block.payload == no_payload ? place(neighbor) : 0});
   }
 
-  /// The messages of the next stage, with what is copied for them.
+  /// The messages of the next stage, with the copies for them.
   std::vector<Message> next_stage() {
     std::ranges::sort(held_, {},
                       [](const Held& h) { return std::tuple(h.block.destination, h.block.source, h.block.index); });
@@ -102,7 +102,7 @@ class RankWalk {
     message.is_all_for_receiver = is_for_receiver;
   }
 
-  /// What comes lands message after message.
+  /// Received blocks land message after message.
   void take_in() {
     for (const auto& arrival : travel_.arrivals(rank_, stage_)) {
       std::vector<Block> blocks;

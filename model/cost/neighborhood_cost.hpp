@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// What the ranks of one node in the middle of the grid send, whatever the number of ranks. A message that leaves the
+/// Messages of the ranks of the central node of the grid, whatever the number of ranks. A message that leaves the
 /// node counts as one that arrives there, too. Where nodes are no like parts of the grid, or the grid has edges, others
 /// may send less or more over the network.
 class NeighborhoodSchedule {

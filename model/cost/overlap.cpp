@@ -37,7 +37,7 @@ struct Turn {
   bool is_posted = false;
 };
 
-/// What moves messages at one rate, in equal parts; none faster than alone.
+/// A resource that moves messages at one rate, in equal parts; none faster than alone.
 struct Server {
   Seconds now = 0;
   Seconds served = 0;  // of every job that is there, at full rate

@@ -21,10 +21,10 @@ struct Moved {
 /// One batch of a stage.
 struct TimedBatch {
   FoldedOf messages;               ///< sorted by sender; stands for itself alone
-  bool may_use_datatypes = false;  ///< for what is copied
+  bool may_use_datatypes = false;  ///< for copies
 };
 
-/// Runs all batches in order of time, each rank on its own: what is under way at the same time shares rates, whatever
+/// Runs all batches in order of time, each rank on its own: messages in flight at the same time share rates, whatever
 /// batches it is of.
 /// @param clocks         when each rank begins
 /// @param batch_calls_s  that every rank is busy before each batch

@@ -64,7 +64,7 @@ Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& 
 
 Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine,
                               CostModel model) {
-  constexpr auto coalescing = Coalescing::coalesced;  // what is staggered has no closed form, nor what needs tables
+  constexpr auto coalescing = Coalescing::coalesced;  // staggered strategies have no closed form, nor those with tables
   const auto collectives = seconds_of(plan_collectives(route.stages(), coalescing, false), layout, machine);
   if (edges_tell_all(route.stages().size(), coalescing)) return collectives;
   pattern.block_bytes = sizeof(Block);

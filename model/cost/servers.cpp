@@ -122,7 +122,7 @@ void Servers::sort(std::span<Job> jobs) {
   std::partial_sum(slots_.begin(), slots_.end(), slots_.begin());
   jobs_by_slot_.resize(jobs.size());
   for (const auto& job : jobs) jobs_by_slot_[slots_[slot(job)]++] = job;
-  // What is left to sort is within slots, so no job moves far.
+  // The rest of the sorting is within slots, so no job moves far.
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     std::size_t place = i;
     for (; place > 0 && jobs[place - 1].begin > jobs_by_slot_[i].begin; --place) jobs[place] = jobs[place - 1];
@@ -162,7 +162,7 @@ double Servers::Backlog::jobs_after(Seconds when) const {
 
 // Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate, but
 // none moves faster than alone.
-// What it has left of earlier batches when the first comes counts as so many jobs, all alike, as are left.
+// A backlog of earlier batches, when the first job comes, counts as one job for each that remains, all of equal size.
 template <class OnDone>
 void Servers::share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done) {
   Seconds now = jobs.front().begin;

@@ -21,7 +21,7 @@ class Ends {
   struct End {
     Seconds served;  ///< of every job that is there, at full rate, since the first came: when this one is done
     std::uint32_t flight;
-    double weight;  ///< it counts as so many jobs
+    double weight;  ///< the number of jobs as which it counts
   };
   bool empty() const { return queue_.size() == first_ && heap_.empty(); }
   double weight() const { return weight_; }  ///< of all
@@ -46,8 +46,8 @@ struct SharedRate {
   double rate_bytes_per_s;
 };
 
-/// What has one rate for several messages: the links of ranks, and of each level what leaves its instances, comes into
-/// them, stays within them, or passes between those of the level below.
+/// Resources with one rate for several messages: the links of ranks, and those of each level for bytes that leave its
+/// instances, enter them, stay within them, or pass between instances of the level below.
 class Servers {
  public:
   Servers(const Layout& layout, const Machine& machine);
@@ -55,13 +55,13 @@ class Servers {
   /// Do only messages from one node share anything? Then those of every node can be served alone.
   bool are_of_one_node() const { return are_of_one_node_; }
 
-  /// Sets `shared_until` of every flight of a batch, whose flights are sorted by sender. What is left of earlier
+  /// Sets `shared_until` of every flight of a batch, whose flights are sorted by sender. The rest of earlier
   /// batches has its share. Where a rank's own messages hold each other up, `unshared_until` is later, and `transfer`
   /// longer.
   void serve(std::span<Flight> flights);
 
-  /// How long a server was still busy with a batch, at most, when the first message of the next came. What is left of
-  /// the one is then said to be done when nobody else had come.
+  /// How long a server was still busy with a batch, at most, when the first message of the next came. The
+  /// remaining messages of the one then keep the ends that they had without the other.
   Seconds overlap() const { return overlap_; }
 
   int count() const { return static_cast<int>(backlogs_.size()); }
@@ -75,7 +75,7 @@ class Servers {
     std::uint32_t flight;
     Seconds begin;
     Seconds seconds;     // at full rate
-    double to_fill = 1;  // so many jobs like it have the full rate; fewer move no faster than each does alone
+    double to_fill = 1;  // jobs like it that have the full rate together; fewer move no faster than each alone
   };
   /// What a server has left of earlier batches.
   struct Backlog {

@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// A copy by so many processes at once. Between numbers that were measured α and β grow evenly; beyond them the nearest
+/// A copy by `processes` processes at once. Between measured numbers α and β are interpolated; beyond them the nearest
 /// one stands in.
 /// @param measured  not empty, in any order
 DeviceCopy copy_by(std::span<const DeviceCopy> measured, int processes);

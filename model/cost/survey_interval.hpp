@@ -12,7 +12,7 @@ namespace commpass {
 constexpr int longest_survey_interval = 16;
 
 /// A survey takes a reduction over all ranks, which small exchanges should not pay each time, nor those whose surveys
-/// find the same again and again. What is sent seldom changes at once, but it may in the first exchanges. The same on
+/// find the same again and again. The traffic seldom changes at once, but it may in the first exchanges. The same on
 /// every rank that is told the same.
 class SurveyTurns {
  public:
@@ -35,7 +35,7 @@ class SurveyTurns {
 
  private:
   std::int64_t exchanges_ = 0, surveyed_ = 0;  // the last one that was
-  int alike_ = 0;                              // so many surveys, up to two, found what the one before them had
+  int alike_ = 0;                              // latest surveys, up to two, with the result of the survey before
 };
 
 /// How many exchanges there should be for each that is surveyed, so that surveys take at most 2 % of their time; 1 to

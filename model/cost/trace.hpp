@@ -45,7 +45,7 @@ struct Trace {
   std::span<const TraceSpan> spans_of(Rank rank) const;
 };
 
-/// Evaluates a schedule under burst and keeps what happens: some hundred bytes for each message.
+/// Evaluates a schedule under burst and keeps all events: some hundred bytes for each message.
 /// @throws InputError as evaluate
 Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine,
                      Usage usage = Usage::planned, const DataPath& path = {});

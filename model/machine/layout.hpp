@@ -71,7 +71,7 @@ class Layout {
     return std::span(places_->by_node).subspan(first[0], first[1] - first[0]);
   }
 
-  /// What is told, innermost first.
+  /// The levels that the layout names, innermost first.
   std::span<const LayoutLevel> told() const { return places_->told; }
   /// Socket of a rank, numbered over the whole machine; its node where sockets are not told.
   int socket(Rank rank) const { return (*places_->socket_of)[static_cast<std::size_t>(rank)]; }
@@ -153,8 +153,8 @@ class Layout {
   void set_levels(std::span<const MachineLevel> levels, const MemoryChannels& channels);
 
   std::shared_ptr<const Places> places_;
-  // What follows is of the levels of the machine.
-  std::array<Compared, most_levels> compared_{};  ///< what is told, outermost first
+  // The members below are of the levels of the machine.
+  std::array<Compared, most_levels> compared_{};  ///< the named levels, outermost first
   std::size_t compared_count_ = 0;
   std::array<Instances, most_levels> instances_{};
   std::array<Level, most_levels> channel_levels_{};
@@ -172,7 +172,7 @@ Layout layout_of_ranks(const Layout& layout, std::span<const Rank> ranks);
 /// nodes of a group × sockets × ranks a socket), "2x4x2x4x14" (with NUMA domains of a socket) and "2x4x2x4x2x7" (with
 /// caches of these); "node=4,socket=2,core=8" with levels of any names, outermost first, and ranks last; or one entry a
 /// rank, "0,0,1" (node), "0.0,0.1,1.0" (node.socket), "0.0.0,0.1.0,1.0.0" (group.node.socket), or with other levels
-/// "node.numa:0.0,0.1,1.0". What is in different instances of a level is in different ones of the levels within it.
+/// "node.numa:0.0,0.1,1.0". Ranks in different instances of a level are in different ones of the levels within it.
 /// @param ranks  how many ranks the layout must have; 0: any number
 /// @throws InputError
 Layout parse_layout(const std::string& text, int ranks = 0);

@@ -60,7 +60,7 @@ std::string place_of(const Machine& machine, Level level) {
 
 namespace {
 
-/// The least β of any message between devices: what moves within one is no slower. 0 where nothing is known.
+/// The least β of any message between devices: messages within one are no slower. 0 where nothing is known.
 double fastest_beta(const MemoryChannels& channels) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const auto& channel : channels.by_level)

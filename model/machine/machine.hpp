@@ -99,7 +99,7 @@ struct MemoryChannels {
   const Channel* find(Level level) const;
 };
 
-/// A level of a machine: what has instances that contain those of the level before it, and what these share. Rates are
+/// A level of a machine: its instances contain those of the level before it, which share its resources. Rates are
 /// bytes per second of one instance, infinite where they are absent.
 struct MachineLevel {
   std::string name;
@@ -147,8 +147,8 @@ struct OperationCosts {
   bool operator==(const OperationCosts&) const = default;
 };
 
-/// What a collective operation costs on another number of ranks than it was measured with: it takes ⌈log2 P⌉ rounds,
-/// which cost the same. Where it is not known with how many ranks it was measured, what was measured.
+/// The cost of a collective operation on another number of ranks than it was measured with: it takes ⌈log2 P⌉ rounds,
+/// which cost the same. Where the number of ranks of the measurement is unknown, the measured time.
 /// @param measured_s  barrier_s, allreduce_s, fence_s or window_s of `operations`
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
@@ -185,8 +185,8 @@ Limits merged(Limits limits, const Limits& others);
 /// third of those with 84 to 105 lost messages, which were sent again 160 ms later (docs/profiles.md, "Limits").
 inline constexpr int default_messages_off_node = 64;
 
-/// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0.
-/// docs/profiles.md says what stands in for what is absent.
+/// One machine. Rates that are absent in the profile are infinite here; a measured parameter without a cost is 0.
+/// docs/profiles.md names the stand-ins for absent parameters.
 struct Machine {
   std::string name;
   std::vector<MachineLevel> levels = standard_level::levels();  ///< innermost first; the last has one instance
@@ -198,7 +198,7 @@ struct Machine {
   std::optional<Seconds> device_copy_call_s{};           ///< absent: not measured, see on_device
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0
-  Seconds copy_call_s = 0;                ///< and what comes before the pieces of a batch: no key, see on_device
+  Seconds copy_call_s = 0;                ///< and before the pieces of a batch: no key, see on_device
   std::optional<Seconds>
       value_run_s{};  ///< for each run of small values that a loop copies (model/cost/value_loops.hpp)
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
@@ -207,7 +207,7 @@ struct Machine {
   OperationCosts operations;
   Limits limits;
   std::optional<Verdict> verdict{};      ///< of its calibration; absent: none was made
-  std::vector<std::string> stand_ins{};  ///< for people: what is not known, and what is taken for it (stand_ins.hpp)
+  std::vector<std::string> stand_ins{};  ///< for people: unknown parameters, and their stand-ins (stand_ins.hpp)
   bool operator==(const Machine&) const = default;
 
   Level outermost() const { return static_cast<Level>(levels.size() - 1); }

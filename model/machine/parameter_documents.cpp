@@ -113,7 +113,8 @@ std::string profile_schema() {
       {{"$schema", "http://json-schema.org/draft-07/schema#"},
        {"title", "Commpass machine profile"},
        {"description",
-        "The measured parameters of one machine: seconds, bytes, bytes per second. What was not measured is absent. "
+        "The measured parameters of one machine: seconds, bytes, bytes per second. Parameters that were not measured "
+        "are absent. "
         "'commpass profile schema' prints this schema, 'commpass profile convert' writes older profiles in it."},
        {"$comment",
         "Commpass itself reads profiles more strictly: no two levels have one name, only the last protocol of a "

@@ -9,7 +9,7 @@ namespace commpass {
 std::string profile_schema();
 
 /// Rows of Markdown, a parameter each: its name as --set takes it, its unit, what it means, what its absence means,
-/// what stands in, what is then not offered, and the file of its experiment.
+/// its stand-in, the strategies that are then not offered, and the file of its experiment.
 std::string parameter_table();
 
 }  // namespace commpass

@@ -234,7 +234,7 @@ constexpr MachineParameter rows[] = {
      "none: all requests are persistent", nullptr, 2},
     {"ranks", operations, count, groups, access_to<&OperationCosts::ranks>, "calibrate/operations.cpp",
      "ranks of the barrier, allreduce, fence and window", "not known",
-     "collective operations cost what was measured, on any number of ranks"},
+     "collective operations cost their measured time, on any number of ranks"},
     {"messages_off_node", limits, count, counts, access_to<&Limits::messages_off_node>,
      "calibrate/messages_in_flight.cpp", "messages of a rank in flight to other nodes, at most", "not known", "64",
      nullptr, 3},

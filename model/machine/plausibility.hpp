@@ -1,4 +1,4 @@
-// What physics says of the parameters of a machine, whoever measured them.
+// Physical bounds of the parameters of a machine, wherever they were measured.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ constexpr std::int64_t known_minor(std::int64_t version) {
 /// One JSON object of a profile: every key must be asked for, or it is unknown.
 class ObjectReader {
  public:
-  /// @param unknown_keys  takes what is unknown; null: that is an error
+  /// @param unknown_keys  takes unknown keys; null: they are an error
   ObjectReader(const Json& json, std::string origin, std::string path, std::vector<std::string>* unknown_keys = nullptr)
       : json_(json), origin_(std::move(origin)), path_(std::move(path)), unknown_keys_(unknown_keys) {
     if (!json.is_object()) throw error(path_.empty() ? "the profile" : path_, "is no object", "write {...}");
@@ -96,7 +96,7 @@ class ObjectReader {
   ObjectReader element(const std::string& key, std::size_t index) {
     return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index), unknown_keys_};
   }
-  /// From now on what is unknown goes there.
+  /// From now on unknown keys go there.
   void pass_over_unknown(std::vector<std::string>& unknown_keys) { unknown_keys_ = &unknown_keys; }
   std::size_t array_size(const std::string& key) {
     const Json& value = require(key);
@@ -311,13 +311,13 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
 }
 
 Profile read_profile(const std::string& path) {
-  const ReadLimit limit{most_profile_bytes, "name a profile, or take what is not needed from its provenance"};
+  const ReadLimit limit{most_profile_bytes, "name a profile, or remove unneeded parts of its provenance"};
   return within_memory(path, [&] { return parse_profile(read_file(path, limit), path); });
 }
 
 namespace {
 
-/// Adds what is not absent.
+/// Adds parameters that are not absent.
 void put_parameters(Json& json, Place place, const void* owner) {
   for (const auto& row : parameters_of(place)) {
     const auto value = row.access.get(owner);
@@ -326,7 +326,7 @@ void put_parameters(Json& json, Place place, const void* owner) {
   }
 }
 
-/// Adds a section unless it is empty: what was not measured is absent.
+/// Adds a section unless it is empty: parameters that were not measured are absent.
 void put_section(Json& json, const char* key, Json section) {
   if (!section.empty()) json[key] = std::move(section);
 }

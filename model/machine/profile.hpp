@@ -27,7 +27,7 @@ inline constexpr double most_uncertainty = 1e6;
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);
 
-/// What is read of a profile. Those that come with Commpass or that calibrate writes have a few KiB.
+/// The most bytes that are read of a profile. Those that come with Commpass or that calibrate writes have a few KiB.
 inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
 
 /// Reads the file `path`.

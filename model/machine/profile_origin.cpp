@@ -25,7 +25,7 @@ struct Library {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The version is the first word that begins with a digit, or a v and a digit; the name is what stands before it, but
+/// The version is the first word that begins with a digit, or a v and a digit; the name is the text before it, but
 /// for the word "version".
 Library parse_library(std::string text) {
   for (char& c : text)
@@ -77,7 +77,7 @@ Surroundings then_of(const Json& provenance) {
   return then;
 }
 
-/// What a profile was measured with, and what is so here.
+/// A property of the machine on which a profile was measured, and of this one.
 struct Mismatch {
   std::string then, here;
 };

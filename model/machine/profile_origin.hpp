@@ -16,7 +16,7 @@ namespace commpass {
 /// @param salt   without ':', drawn anew for each profile, so that hashes of different profiles cannot be compared
 std::string host_hash(const std::vector<std::string>& names, const std::string& salt);
 
-/// What runs, to be compared with what a profile was measured with. What is empty or 0 is not known, and not compared.
+/// The running program and machine, to be compared with those of a profile. Empty or 0: not known, and not compared.
 struct Surroundings {
   std::string mpi_library{};               ///< name and version
   std::optional<std::string> transport{};  ///< settings of the library as text; empty: it chooses by itself
@@ -26,9 +26,8 @@ struct Surroundings {
 };
 
 /// One sentence if a profile was measured with another MPI library, another version or other settings of it, in another
-/// partition, with fewer ranks a node or on other hosts than what runs, or is not to be trusted; else nothing. Fewer
-/// ranks than it was measured with are part of what was measured. That
-/// of unknown_keys_warning follows.
+/// partition, with fewer ranks a node or on other hosts than the running program, or is not to be trusted; else
+/// nothing. Fewer ranks than it was measured with are part of the measurement. That of unknown_keys_warning follows.
 std::string use_warning(const Profile& profile, const Surroundings& here);
 
 /// One sentence if a profile has keys that are not known.

@@ -29,7 +29,7 @@ struct Grid {
   std::optional<Rank> relative(Rank rank, std::span<const int> offset) const;
   /// The offset of the least absolute value from one rank to another; of two the positive one.
   std::vector<int> offset_between(Rank from, Rank to) const;
-  /// The same of two coordinates in one dimension.
+  /// The offset between two coordinates in one dimension.
   int offset_in(std::size_t dimension, int from, int to) const;
 
   /// @param place  for the error

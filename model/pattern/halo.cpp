@@ -62,7 +62,7 @@ std::vector<HaloMessage> halo_messages(const Grid& grid, Rank rank, const HaloAr
   const auto coordinates = grid.coordinates(rank);
   std::vector<bool> is_free(d);
   std::vector<int> direction(d, 0);
-  HaloRegion all;  // what goes along in the dimensions of other stages
+  HaloRegion all;  // including the halo in the dimensions of other stages
   for (std::size_t k = 0; k < d; ++k) {
     is_free[k] = stages[k] == stage && array.depth[k] > 0;
     if (is_free[k]) direction[k] = -1;

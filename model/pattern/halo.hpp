@@ -34,17 +34,17 @@ struct HaloRegion {
   void for_each_piece(const HaloArray& array, Action action) const;
 };
 
-/// What a rank sends to the rank in one direction, and what comes from the opposite one with it.
+/// The message of a rank to the rank in one direction, and the one from the opposite direction with it.
 struct HaloMessage {
   std::vector<int> direction;  ///< −1, 0 or 1 in each dimension
   HaloRegion sent, received;
 };
 
-/// The messages of one stage. Directions are those in the dimensions of the stage; what goes there has with it the halo
+/// The messages of one stage. Directions are those in the dimensions of the stage; a message there includes the halo
 /// of those of earlier stages, so that corners need no messages of their own. With a stage for each dimension there are
 /// 2d messages, with one for all 3^d − 1. Halos beyond an edge of the grid are left alone.
 /// @param stages  by dimension, from 0 up
-/// @return also those for and from nobody
+/// @return also messages whose peer is beyond an edge
 std::vector<HaloMessage> halo_messages(const Grid& grid, Rank rank, const HaloArray& array,
                                        const std::vector<int>& stages, int stage);
 

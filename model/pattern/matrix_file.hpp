@@ -9,7 +9,7 @@
 
 namespace commpass {
 
-/// What is read of a matrix or pattern file unless more is asked for: some 50 million entries, which take 3 GiB of
+/// The most bytes that are read of a matrix or pattern file by default: some 50 million entries, which take 3 GiB of
 /// memory in all.
 inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
 
@@ -22,7 +22,7 @@ inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
 ///   that never names rank 0 is refused, as it may count from 1.
 /// Numbers of tables and lists are separated by blanks, tabs, commas or semicolons; `#` and `%` begin comments.
 /// @param origin  what to call the contents in errors
-/// @throws InputError that names the line or, of what is none of these, what it looks like
+/// @throws InputError that names the line or, of other files, their likely format
 CoordinateMatrix parse_matrix(std::string_view contents, const std::string& origin);
 
 /// Reads the file, gzipped or not.

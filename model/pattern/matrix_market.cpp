@@ -117,7 +117,7 @@ std::optional<double> read_values(const Words& words, std::size_t first, Coordin
   return real_part;
 }
 
-/// What follows the size line of a dense matrix: columns one after the other. Zeros are no entries.
+/// The lines after the size line of a dense matrix: columns one after the other. Zeros are no entries.
 void read_columns(TextLines& in, std::int64_t entries, CoordinateMatrix& matrix) {
   const bool is_general = matrix.symmetry == CoordinateMatrix::Symmetry::general;
   const std::int64_t below = matrix.symmetry == CoordinateMatrix::Symmetry::skew_symmetric ? 1 : 0;

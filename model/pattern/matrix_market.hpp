@@ -28,7 +28,7 @@ struct CoordinateMatrix {
 inline constexpr std::int64_t most_matrix_rows = std::int64_t{1} << 28;
 
 /// The number that a text is, to the nearest double: infinite or zero where it is beyond one. Nothing for "inf", "nan"
-/// and what is no number.
+/// and other texts.
 std::optional<double> parse_decimal(std::string_view text);
 
 /// Reads a matrix (coordinate or array) and accepts nothing that is not well-formed: a wrong header, indices outside

@@ -15,7 +15,7 @@ namespace commpass {
 
 namespace {
 
-/// Who is whose neighbour, as METIS takes it.
+/// The graph of neighbours, as METIS takes it.
 struct Graph {
   std::vector<idx_t> begin;  ///< of the neighbours of each row
   std::vector<idx_t> neighbours;

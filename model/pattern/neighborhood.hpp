@@ -14,7 +14,7 @@ namespace commpass {
 
 /// Rank r sends block i to the rank at offset i from it, and receives block i from the rank at minus that offset.
 /// Offsets may be repeated, all zero, larger than the grid, and different ones may lead to the same rank. Beyond the
-/// edge of a dimension that is not periodic there is nobody.
+/// edge of a dimension that is not periodic there is no rank.
 struct Neighborhood {
   Grid grid;
   std::vector<int> offsets;  ///< one after another, each with a number for every dimension
@@ -27,7 +27,7 @@ struct Neighborhood {
     return std::span(offsets).subspan(static_cast<std::size_t>(neighbor) * d, d);
   }
 
-  /// To and from whom block `neighbor` of a rank goes; nothing: nobody.
+  /// The target and the source of block `neighbor` of a rank; nothing: beyond an edge.
   std::optional<Rank> target(Rank rank, int neighbor) const { return grid.relative(rank, offset(neighbor)); }
   std::optional<Rank> source(Rank rank, int neighbor) const;
 
@@ -57,7 +57,7 @@ std::vector<int> star_offsets(std::size_t dimensions, int radius);
 /// For each neighbour the number of those before it that lead to the same rank, wherever they start, and get something.
 std::vector<std::int32_t> indices_of(const Neighborhood& neighborhood, std::span<const Bytes> bytes);
 
-/// Who sends how much to whom.
+/// The bytes between ranks.
 /// @param most_edges  @throws InputError for more
 Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes,
                    std::int64_t most_edges = std::int64_t{1} << 28);

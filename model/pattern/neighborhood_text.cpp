@@ -11,7 +11,7 @@ namespace commpass {
 
 namespace {
 
-/// A generated grid has at most as many ranks as some 100 MB of layout stand for, and so many numbers in its offsets.
+/// The most ranks of a generated grid: its layout takes some 100 MB. Its offsets have at most as many numbers.
 constexpr int most_generated_ranks = 1 << 24;
 constexpr double most_numbers = 1 << 22;
 

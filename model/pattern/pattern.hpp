@@ -1,4 +1,4 @@
-// Who sends how many bytes to whom.
+// The bytes that each rank sends to each other rank.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace commpass {
 
-/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: with so many all of them take
+/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: on this number of ranks all take
 /// about a minute and half a GiB, even for a pattern that is almost empty.
 inline constexpr int most_pattern_ranks = 1 << 20;
 

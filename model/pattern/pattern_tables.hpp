@@ -8,7 +8,7 @@
 
 namespace commpass {
 
-/// What has to be known of a pattern to make these tables.
+/// The part of a pattern that these tables need.
 enum class PatternNeed {
   nothing,
   node_traffic,  ///< how much goes from each rank to each node

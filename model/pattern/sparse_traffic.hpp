@@ -1,4 +1,4 @@
-// How much ranks send in a sparse exchange, of which nobody knows the pattern: in numbers that they can tell each
+// Traffic of a sparse exchange, whose receivers do not know the pattern: in a few numbers that ranks can tell each
 // other.
 #pragma once
 
@@ -41,10 +41,10 @@ SparseTraffic traffic_of(Rank rank, std::span<const Rank> destinations, std::spa
 /// What all ranks together send and get.
 SparseTraffic traffic_of(const Pattern& pattern, const Layout& layout);
 
-/// The same of an all-to-all with equal blocks, without its edges.
+/// Traffic of an all-to-all with equal blocks, without its edges.
 SparseTraffic traffic_of_alltoall(Bytes bytes, const Layout& layout);
 
-/// What to expect if every rank sends so many messages of so many bytes to ranks drawn at random.
+/// The expected traffic if every rank sends `messages` messages of `bytes` bytes to ranks drawn at random.
 SparseTraffic expected_traffic(double messages, double bytes, const Layout& layout);
 
 }  // namespace commpass

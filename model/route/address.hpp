@@ -78,8 +78,8 @@ class Address {
   std::optional<int> count_alike(int virtual_rank, const DigitRange& digits) const;
 
  private:
-  /// The numbers 0 … limit − 1 of some digits, of which the first `count` exist. For another one stands in what has the
-  /// same lower digits, one slab down.
+  /// The numbers 0 … limit − 1 of some digits, of which the first `count` exist. Another one is replaced by the one
+  /// with the same lower digits, one slab down.
   struct Numbers {
     int count = 1, limit = 1, slab = 1;
 

@@ -49,7 +49,7 @@ Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   return address_.rank_at(part_of(address_.of_rank(block.destination), decided) + source - part_of(source, decided));
 }
 
-// Of more blocks than ranks: what is computed for a rank is kept as long as this takes. Where each rank is a virtual
+// Of more blocks than ranks: results for a rank are kept during this loop. Where each rank is a virtual
 // rank of its own, blocks that are at their destination need no question: all their digits are.
 bool AddressRoute::next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> holders, int stage,
                                 std::span<Rank> to) const {

@@ -15,14 +15,14 @@ struct DataPath {
     staged   ///< it lies on devices, is copied to host memory, exchanged there, and copied back
   };
   Kind kind = Kind::host;
-  int copies = 1;  ///< staged: so many processes of a node copy the data of one rank at once, each its part
+  int copies = 1;  ///< staged: processes of a node that copy the data of one rank at once, each its part
   bool operator==(const DataPath&) const = default;
 
   bool is_host() const { return kind == Kind::host; }
 };
 
 /// "device", "staged", "staged,copies=4".
-/// @param text   what follows the '@' of a strategy; "host" is understood, too
+/// @param text   the text behind the '@' of a strategy; "host" is understood, too
 /// @param where  the whole strategy, for errors
 /// @throws InputError
 DataPath parse_data_path(const std::string& text, const std::string& where);

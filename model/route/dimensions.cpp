@@ -91,7 +91,7 @@ std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> given, std
   const auto trimmed = trim_radices(radices, count);
   const Dimensions sizes(trimmed.begin(), trimmed.end());
   Variations variations(sizes, count);
-  // What lies nearest comes first: who prices them may leave off.
+  // The nearest come first: a caller that prices them may stop early.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto size = sizes[i];
     if (size > 3) {
@@ -106,7 +106,7 @@ std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> given, std
     if (next > 3) variations.replace(i, 2, {2 * size, (next + 1) / 2});
     if (size > 3) variations.replace(i, 2, {(size + 1) / 2, 2 * next});
   }
-  // The divisors of what is to be cut, which waste nothing.
+  // The divisors of the dimension to be cut, which waste nothing.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const auto& pair : pairs_of(sizes[i])) variations.replace(i, 1, pair);
     if (i + 1 == sizes.size()) continue;

@@ -18,7 +18,7 @@ std::vector<int> trim_radices(std::span<const int> sizes, std::int64_t count);
 /// Why dimensions are too small for `count` `things` ("ranks"), or empty.
 std::string too_small(std::span<const std::int64_t> sizes, std::int64_t count, const std::string& things);
 
-/// What lies next to these dimensions of `count`: one cut in two, two adjacent ones merged or swapped, a factor of two
+/// The neighbours of these dimensions of `count`: one cut in two, two adjacent ones merged or swapped, a factor of two
 /// moved from one to the next; then all cuts in two by divisors, of one and of two adjacent ones together. Trimmed,
 /// each once, without `sizes` itself.
 /// @param sizes  lowest first

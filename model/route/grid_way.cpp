@@ -49,7 +49,7 @@ std::optional<GridTravel::Visitor> GridTravel::visitor(std::span<const int> coor
   Visitor result;
   for (std::size_t k = 0; k < coordinates.size(); ++k) {
     const int size = grid.dims[k], block = way_.blocks[k], here = coordinates[k];
-    // Beyond ± the size nobody is anyway, and on a torus only the remainder counts.
+    // An offset of at least the size ends beyond the edge, and on a torus only the remainder counts.
     const int step = grid.periodic[k] ? modulo(offset[k], size) : std::clamp(offset[k], -size, size);
     const bool has_inner = way_.inner[k] < stages, has_outer = way_.outer[k] < stages;
     int source = here;

@@ -39,8 +39,8 @@ GridWay grid_way(const Strategy& strategy, const Grid& grid);
 /// The strategy of a way, with all its stages.
 Strategy strategy_of(const GridWay& way);
 
-/// Where the blocks of a neighbourhood are between the stages of a way. Each has one source: what is on a rank is found
-/// from there, dimension by dimension, without asking anybody.
+/// Where the blocks of a neighbourhood are between the stages of a way. Each has one source: the blocks on a rank are
+/// found from there, dimension by dimension, without communication.
 class GridTravel {
  public:
   /// The first two must outlive this.
@@ -51,15 +51,15 @@ class GridTravel {
     Block block;
     int neighbor = 0;
   };
-  /// Those on `rank` after so many stages that have not arrived, in the order of neighbours.
+  /// Those on `rank` after `stages` stages that have not arrived, in the order of neighbours.
   std::vector<Traveller> at(Rank rank, int stages) const;
 
-  /// What comes in one message.
+  /// The blocks that come in one message.
   struct Arrival {
     Rank from = 0;
     std::vector<Traveller> travellers;  ///< in the order of the message (sort_blocks)
   };
-  /// What comes to `rank` in a stage, by sender.
+  /// The arrivals at `rank` in a stage, by sender.
   std::vector<Arrival> arrivals(Rank rank, int stage) const;
 
  private:

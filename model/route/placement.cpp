@@ -147,7 +147,7 @@ class Placer {
     return std::exchange(saved_, 0) < little * sent_at_first_.weighted();
   }
 
-  // So many ways between two ranks are priced for nodes, and again for ranks: some tenths of a second.
+  // The most paths between two ranks that are priced for nodes, and again for ranks: some tenths of a second.
   static constexpr std::int64_t most_prices = std::int64_t{1} << 21, prices_of_part = most_prices / 8;
 
   void collect(const Pattern& pattern) {
@@ -179,7 +179,7 @@ class Placer {
     return std::span(traffic_).subspan(first_[r], first_[r + 1] - first_[r]);
   }
 
-  /// How often a block between two positions is sent. (Trades keep apart what is on different nodes, so the layout of
+  /// How often a block between two positions is sent. (Trades keep ranks of different nodes apart, so the layout of
   /// the ranks at their own numbers tells which hops leave a node.)
   Hops hops(Rank from, Rank to) {
     --prices_left_;

@@ -9,12 +9,12 @@
 
 namespace commpass {
 
-/// Gives each rank a position: the rank of which it plays the part in a route. What goes between two ranks then takes
+/// Gives each rank a position: the rank of which it plays the part in a route. A block between two ranks then takes
 /// the way between their positions.
 ///
 /// Nodes of equal size trade places as wholes, then ranks within a node, as long as that lowers the bytes sent, where
-/// bytes that leave a node count twice, or until a bound on the work is reached. So what is within a node for the route
-/// stays within a node. Bytes of one payload for several ranks count for each of them. Depends on its arguments alone.
+/// bytes that leave a node count twice, or until a bound on the work is reached. So blocks within a node for the route
+/// stay within a node. Bytes of one payload for several ranks count for each of them. Depends on its arguments alone.
 /// @param route    whose next() depends on source and destination alone, for ranks at their own numbers
 /// @param pattern  of as many ranks as the layout has
 /// @return by rank, each position once; no more bytes are sent in all than if every rank kept its number

@@ -1,4 +1,4 @@
-// Routes over relays: what goes from one node to another passes through one rank on each of the two.
+// Routes over relays: blocks from one node to another pass through one rank on each of the two.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// A part of what goes from one node to another, and the ranks that pass it on.
+/// A part of the blocks from one node to another, and the ranks that pass it on.
 struct Chunk {
   int source_node = 0;
   int destination_node = 0;
@@ -23,7 +23,7 @@ struct Chunk {
 /// What one node receives from the others.
 struct NodeReceives {
   Bytes bytes = 0;
-  int nodes = 0;  ///< from so many
+  int nodes = 0;  ///< of their senders
   int ppn = 0;    ///< its ranks
 };
 

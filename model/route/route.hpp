@@ -40,7 +40,7 @@ struct StageInfo {
   bool by_library = false;  ///< the MPI library's neighbourhood collective sends its messages, all of them at once
 };
 
-/// One message of an all-to-all with one block for every pair: what it holds, and what has to be copied for it when
+/// One message of an all-to-all with one block for every pair: its blocks, and the copies for it when
 /// send and receive buffers hold their blocks in rank order (see Message in schedule.hpp).
 struct UniformMessage {
   Rank to = 0;
@@ -125,13 +125,13 @@ class Route {
   }
 
   /// The same where the way of a block depends on nothing but its ends.
-  /// @return false: nothing was done, for the route has to see blocks, or nobody taught it
+  /// @return false: not supported; the caller falls back to next_of_each
   virtual bool next_of_ends([[maybe_unused]] std::span<const BlockEnds> ends, [[maybe_unused]] std::span<const Rank> at,
                             [[maybe_unused]] int stage, [[maybe_unused]] std::span<Rank> to) const {
     return false;
   }
 
-  /// Where a block of `source` for `destination` is after each stage. For who asks for very many.
+  /// Where a block of `source` for `destination` is after each stage. For callers with very many blocks.
   /// @param after  as many as there are stages
   virtual void way(Rank source, Rank destination, std::span<Rank> after) const;
 
@@ -139,10 +139,10 @@ class Route {
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
 
-  /// By this number a rank sends what is in flight at once, and expects what comes. Far first: messages to other nodes
-  /// take longest to arrive. They go to the next node first, and there to the same local rank first, so that ranks
-  /// which all send to all never meet at a receiver. The same for all of a route that nobody told where ranks sit. Not
-  /// for the batches of a window, which are of consecutive rounds, in whose order ranks do not meet either.
+  /// The order in which a rank sends messages in flight at once, and expects those of others. Far first: messages to
+  /// other nodes take longest to arrive. They go to the next node first, and there to the same local rank first, so
+  /// that ranks which all send to all never meet at a receiver. The same for all of a route without a layout. Not for
+  /// the batches of a window, which are of consecutive rounds, in whose order ranks do not meet either.
   std::int64_t turn(Rank from, Rank to) const { return seats_ ? far_first_turn(*seats_, from, to) : 0; }
   /// Tells where ranks sit; the same on every rank. make_route does.
   void seat(const Layout& layout) { seats_ = layout; }
@@ -152,7 +152,7 @@ class Route {
   void send_large_first() { sends_large_first_ = true; }
 
   /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways:
-  /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
+  /// each of them has `rank` among its own. For exchanges whose receivers do not know their senders.
   /// @throws NotApplicable if the route cannot tell
   virtual std::vector<Rank> peers(Rank rank, int stage) const;
   /// The ranks that exchange messages with `rank` in stage `stage`, directly or through others, and `rank`, ascending.

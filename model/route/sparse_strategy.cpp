@@ -78,7 +78,7 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   if (strategy.is_direct() && !strategy.route.arguments.empty())
     throw InputError(where, "the direct route has no parameters in a sparse exchange", "use direct+" + discovery);
   if (pattern_need(strategy.route) != PatternNeed::nothing)
-    throw InputError(where, "the ways of its route depend on the whole pattern, which nobody knows",
+    throw InputError(where, "its route depends on the whole pattern, which no rank knows",
                      "use direct, two-step or stfw");
   if (row->constant_size_only && !strategy.is_direct())
     throw InputError(where, discovery + " needs the direct route", "use direct+" + discovery);

@@ -1,4 +1,4 @@
-// A strategy of a sparse dynamic data exchange: a route, and how its receivers learn what comes.
+// A strategy of a sparse dynamic data exchange: a route, and the discovery by which receivers learn of their messages.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Discovery {
               ///< received
   reduce,     ///< the number of messages for each rank by a reduce-scatter, then probes
   allreduce,  ///< the same by an allreduce: every rank gets the numbers of all
-  rma,        ///< one-sided: everybody puts his block into a slot of his own
+  rma,        ///< one-sided: every rank puts its block into a slot of its own
   dense       ///< a size to every possible peer, even for nothing, then the data: no probes
 };
 

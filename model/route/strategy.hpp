@@ -18,7 +18,7 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-/// What makes a message of the blocks that go from one rank to another in a stage (TuNA paper §IV-B).
+/// How messages are made of the blocks that go from one rank to another in a stage (TuNA paper §IV-B).
 enum class Coalescing : std::uint8_t {
   coalesced,  ///< one for all of them
   staggered   ///< one for each block
@@ -31,7 +31,7 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, a window, what makes a message, and where the data is. Made by parse_strategy or by the
+/// A route with its parameters, a window, its coalescing, and the path of the data. Made by parse_strategy or by the
 /// catalogue's suggestions.
 struct Strategy {
   std::string route;                ///< a name in the catalogue
@@ -63,7 +63,7 @@ Strategy parse_strategy(const std::string& text);
 /// ("staggered") belongs to the strategy before it; every other word begins one.
 std::vector<std::string> split_strategies(const std::string& list);
 
-/// The same for what moves host memory only.
+/// The same for callers that move host memory only.
 /// @throws InputError, also if the text names another path
 Strategy parse_host_strategy(const std::string& text);
 

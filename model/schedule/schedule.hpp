@@ -1,8 +1,8 @@
 // The one scheduler: a route and blocks become stages of messages.
 //
 // The same rules serve both sides. The blocks that leave in one stage are grouped into messages by the same code: the
-// model has the blocks of all ranks, a plan (`depart`) those that one rank holds. What of a message has to be copied
-// follows from where its blocks lie. So what is priced is what is run.
+// model has the blocks of all ranks, a plan (`depart`) those that one rank holds. The copies of a message
+// follow from the places of its blocks. So the priced schedule is the one that runs.
 //
 // Blocks with the same bytes that share a message travel in it once, where the first of them is, and share their place
 // where they land until each has left or has been copied to its receive buffer. Staggered, nothing shares a message.
@@ -75,7 +75,7 @@ inline bool is_staggered(const StageInfo& stage, Coalescing coalescing) {
   return coalescing == Coalescing::staggered && !stage.one_by_one;
 }
 
-/// Does every rank know from its own edges what is sent to it, without headers? With one stage every block comes from
+/// Does every rank know from its own edges the messages to it, without headers? With one stage every block comes from
 /// its source; staggered, its round depends on what others send.
 inline bool edges_tell_all(std::size_t stages, Coalescing coalescing) {
   return stages <= 1 && coalescing == Coalescing::coalesced;

@@ -7,14 +7,14 @@
 
 namespace commpass {
 
-/// Of each rank so many elements, from so far on.
+/// The elements for or from each rank: their number, and the offset of the first.
 template <class Buffer>
 struct AlltoallBlocks {
   Buffer buffer = nullptr;
   std::span<const Bytes> counts;   ///< elements, by rank
   std::span<const Bytes> offsets;  ///< elements, by rank
   const ElementType* type = nullptr;
-  bool is_there = true;  ///< false: of what is sent only the sizes are known, for there was no memory for the rest
+  bool is_there = true;  ///< false: only the sizes of the sent blocks are known, for there was no memory for the rest
 
   Bytes count(Rank rank) const { return counts[static_cast<std::size_t>(rank)]; }
   Bytes bytes(Rank rank) const { return count(rank) * type->size(); }

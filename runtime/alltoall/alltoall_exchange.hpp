@@ -16,7 +16,7 @@
 
 namespace commpass {
 
-/// What went wrong in an exchange that has run to its end.
+/// Errors of an exchange that has run to its end.
 struct AlltoallDamage {
   std::string sentence;  ///< without place and remedy
   int error_class;       ///< MPI's
@@ -86,12 +86,12 @@ class AlltoallRequests final : public BatchRequests {
 /// destination have no sizes to be told: a route without forwarding sends none, nor does it where all are equal.
 ///
 /// Of the blocks in a message, those that end there must be as large as the receiver's counts say. If the message has
-/// another length, these are not unpacked, but what is forwarded, at its beginning and its end, goes on. A rank that
-/// has no memory for what it forwards takes it in, loses it and sends empty messages in its place, so that nobody
-/// waits, and whose blocks they were finds out.
+/// another length, these are not unpacked, but forwarded blocks, at its beginning and its end, go on. A rank that
+/// has no memory for the blocks that it forwards takes them in, loses them and sends empty messages in their place. So
+/// no rank waits, and the receivers of these blocks find out.
 class AlltoallExchange {
  public:
-  /// @param comm  ours, used by nobody else, and alive as long as this
+  /// @param comm  ours, used only here, and alive as long as this
   explicit AlltoallExchange(MPI_Comm comm, const SendLimits& limits = {})
       : AlltoallExchange(insist([&] { return std::make_unique<AlltoallRequests>(comm, limits); })) {}
 
@@ -113,7 +113,7 @@ class AlltoallExchange {
     return finish();
   }
 
-  /// The same without waiting: what is given must live until it is complete.
+  /// The same without waiting: the arguments must live until it is complete.
   void start(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag, AlltoallSpace* space = nullptr) {
     requests_.assign(structure, sends, receives, sizes, tag, space);

@@ -54,7 +54,7 @@ const Bytes* AlltoallPlaces::sizes_to_tell(const Message& outgoing) {
 }
 
 /// Is there no message, because both ends know that it has no bytes? They do where sizes were told: of what ends at the
-/// receiver by its counts. Sizes that nobody tells, but all should know, may be another's; so what forwards others'
+/// receiver by its counts. Sizes that are not told, but that all should know, may differ; so what forwards others'
 /// blocks is sent.
 bool AlltoallPlaces::is_omitted(Bytes bytes) const {
   return bytes == 0 && (known_ == BlockSizes::told || structure_->stages.size() <= 1);
@@ -185,7 +185,7 @@ void AlltoallPlaces::take_in(std::size_t number, Bytes got) {
   if (is_whole && is_here && !incoming.is_in_place) unpack(message, incoming);
 }
 
-/// What is forwarded and comes after what ends here has moved with the end of the message. It goes back by way of the
+/// Forwarded blocks behind those that end here have moved with the end of the message. They go back by way of the
 /// memory for packing, which is free when messages have come: a device copies nothing that overlaps itself.
 /// @return false if there is no memory
 bool AlltoallPlaces::move_behind(const Message& message, const Incoming& incoming, Bytes got) {
@@ -220,7 +220,7 @@ void AlltoallPlaces::unpack(const Message& message, const Incoming& incoming) {
   }
 }
 
-/// Later, with what lies before it as one copy, if both ends follow each other.
+/// Later, as one copy with the one before it, if both ends follow each other.
 void AlltoallPlaces::add_copy(const std::byte* from, std::byte* to, Bytes bytes) {
   if (bytes == 0) return;
   if (!copies_.empty()) {

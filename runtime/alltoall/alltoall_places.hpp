@@ -18,16 +18,16 @@ namespace commpass {
 
 /// Laid out anew for the sizes of each exchange, in the same memory.
 ///
-/// Copies are those that the schedule prices (model/schedule/schedule.hpp): what lies together is sent from there, a
+/// Copies are those that the schedule prices (model/schedule/schedule.hpp): adjacent blocks are sent from there, a
 /// message whose blocks belong together in the user's buffer lands there, and a forwarded block stays where it has
 /// landed until it is packed for the next hop. Of types with gaps every block is packed.
 ///
 /// Memory besides the user's: the slots of the structure, each as large as the largest of the messages that land in it
-/// in turn, and what is packed for one batch. It is kept; when it is large enough, nothing is allocated.
+/// in turn, and the packed messages of one batch. It is kept; when it is large enough, nothing is allocated.
 class AlltoallPlaces {
  public:
   using Message = AlltoallStructure::Message;
-  /// What is known of a message when all sizes are.
+  /// The numbers of a message that are known when all sizes are.
   struct Incoming {
     Bytes bytes = 0, forwarded = 0;  ///< what should come, and how much of it this rank forwards
     std::byte* place = nullptr;      ///< where it goes, if there is memory
@@ -64,7 +64,7 @@ class AlltoallPlaces {
   /// When all sizes are known: decides where everything lands.
   void lay_out();
 
-  /// How some messages leave, until the next call; copies what has to be packed.
+  /// How some messages leave, until the next call; copies blocks that have to be packed.
   /// @param begin,end  numbers among the messages that are sent
   std::span<const Outgoing> gather(std::size_t begin, std::size_t end);
   /// Begins to send elements from where they lie. @throws MpiError
@@ -86,7 +86,7 @@ class AlltoallPlaces {
   /// All that was copied is where it belongs.
   void order() { space_->memory->order(); }
 
-  /// Was there not enough for what is sent, forwarded or packed?
+  /// Was there not enough for sent, forwarded or packed blocks?
   bool has_no_memory() const { return has_no_memory_; }
   /// Bytes of the slots.
   Bytes slot_bytes() const { return slot_offsets_.empty() ? 0 : slot_offsets_.back(); }

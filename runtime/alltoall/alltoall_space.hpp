@@ -10,7 +10,7 @@ namespace commpass {
 struct AlltoallSpace {
   Memory* memory = &host_memory();
   GrowingMemory slots, packing;
-  GrowingMemory in_place;  ///< of what is sent from a receive buffer
+  GrowingMemory in_place;  ///< of blocks that are sent from a receive buffer
 
   bool is_on_device() const { return memory != &host_memory(); }
   /// Where there is no memory, false.

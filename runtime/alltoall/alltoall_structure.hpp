@@ -29,7 +29,7 @@ struct AlltoallStructure {
     std::size_t first_announced = 0, announced = 0;
     std::size_t slot = 0;  ///< of one that comes
   };
-  /// What is in flight at once.
+  /// The messages in flight at once.
   struct Batch {
     std::size_t receives_end = 0, sends_end = 0;  ///< into `receives` and `sends`; those of the next one follow
   };

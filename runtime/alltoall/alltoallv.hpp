@@ -16,11 +16,11 @@ namespace commpass {
 /// The same on every rank.
 struct AlltoallvOptions {
   std::string strategy;                 ///< run this one; empty: COMMPASS_ALLTOALLV_STRATEGY, else the cheapest
-  std::optional<double> block_bytes{};  ///< a hint: the mean size of a block, 0 or more. Absent: what was told last
-                                        ///< (Communicator::alltoallv)
+  std::optional<double> block_bytes{};  ///< a hint: the mean size of a block, 0 or more. Absent: that of the last
+                                        ///< survey (Communicator::alltoallv)
   /// Time the few that have the best prices (measure) or all (patient) in these calls themselves, the MPI library's own
-  /// among them, and keep what is the fastest beyond doubt (docs/cpp.md); nothing: COMMPASS_PLANNER, else by prices
-  /// alone (estimate). Not where a strategy is named.
+  /// among them, and keep the one that is the fastest beyond doubt (docs/cpp.md); nothing: COMMPASS_PLANNER, else by
+  /// prices alone (estimate). Not where a strategy is named.
   std::optional<PlannerMode> planner{};
   std::optional<Seconds> planner_seconds{};  ///< that timing may lose; nothing: 0.1 s, or 1 s if patient
 };

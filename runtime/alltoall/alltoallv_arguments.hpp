@@ -16,7 +16,7 @@ namespace commpass {
 
 enum class Side { send, receive };
 
-/// What one side of a call names: of each rank so many elements, from so far on.
+/// The elements of one side of a call: for or from each rank their number, and the offset of the first.
 struct BlocksArgument {
   std::vector<Bytes> counts, offsets;  ///< elements, by rank
   std::optional<ElementType> type;
@@ -44,10 +44,10 @@ class AlltoallvArguments {
   /// Takes what memory any number of calls needs for their numbers. @throws std::bad_alloc
   void make_room(int ranks);
 
-  /// What is sent is what lies in the receive buffer: copies it out, if there is memory.
+  /// Sends the contents of the receive buffer: copies them out, if there is memory.
   /// @param space  in which it is kept. If it is a device's, the type has no gaps
   void send_in_place(MPI_Comm comm, const void* receive_buffer, AlltoallSpace& space);
-  /// What was copied.
+  /// The copied blocks.
   AlltoallBlocks<const std::byte*> in_place() const {
     auto blocks = sends.blocks<const std::byte*>(copy_);
     blocks.is_there = is_copied_;

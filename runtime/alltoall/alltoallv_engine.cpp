@@ -28,7 +28,7 @@ constexpr int tags_of_call = 2;
 enum Surveyed : std::size_t { bytes, used, refused, first_count };
 constexpr std::size_t surveyed_counts = std::tuple_size_v<MessageTotals::Counts>;
 
-/// A block for everybody.
+/// The class of exchanges in which every pair of ranks has a block.
 BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
 /// Where a rank may follow the blocks of all: then that takes less than a second.
@@ -90,7 +90,7 @@ void AlltoallvEngine::forget_strays() noexcept {
       receive_and_forget(bytes, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), &request);
       COMMPASS_MPI_CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
     }
-  } catch (...) {  // NOLINT: a destructor has nobody to tell
+  } catch (...) {  // NOLINT: a destructor cannot throw
   }
 }
 
@@ -143,7 +143,7 @@ void AlltoallvEngine::complete_surveys() {
     const auto before = std::exchange(
         blocks_, SeenBlocks{class_of(totals, context_->layout), random_pattern(totals, context_->layout)});
     blocks_->pattern.ranks_drawn = typical_of(blocks_->their_class, context_->layout.ranks()).ranks_drawn;
-    // What is near the border of two classes may be of either.
+    // Traffic near the border of two classes may be of either.
     const bool is_alike =
         before && distance(exchange_class(before->their_class), exchange_class(blocks_->their_class)) <= 1;
     survey_.note(know_devices((*sums)[used], (*sums)[refused]) || !is_alike);
@@ -164,7 +164,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options,
   return {&choice, chooser.is_trial() ? &chooser : nullptr};
 }
 
-/// Makes sure that what was chosen can be run. Of a trial that cannot another one takes the place, on all ranks alike.
+/// Makes sure that the choice can be run. A trial that cannot is replaced by another one, on all ranks alike.
 /// @param is_countable  has the MPI library numbers as large as those of this rank?
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& chosen, bool is_countable) {
   for (; chosen.trials; chosen = another(chosen)) {
@@ -199,7 +199,7 @@ struct AlltoallvEngine::Unwaited {
 };
 
 /// A survey may be under way, which a later exchange that waits completes: at the same point of the program on all
-/// ranks, as what is asked here must be.
+/// ranks, as this call must be.
 AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& options,
                                                         std::optional<Bytes> block_bytes) {
   const auto& named = name_for(options);
@@ -362,9 +362,9 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, s
   const auto structure_of = [&](const std::string& text) { return insist([&] { return structure_alone(text); }); };
   const auto* run = structure_of(chosen.strategy);
   if (!run && !chosen.predicted_s)
-    throw NotApplicable(chosen.strategy, "on so many ranks a call that is waited for has to prepare it first");
+    throw NotApplicable(chosen.strategy, "on this number of ranks a call that waits has to prepare it first");
   if (!run || (is_in_place && !run->second.structure)) {
-    if (!run) chosen.reason = "on so many ranks a call that is waited for has to prepare what is cheaper";
+    if (!run) chosen.reason = "on this number of ranks a call that waits has to prepare the cheaper one";
     chosen.predicted_s.reset();
     run = structure_of(in_place_of_library(run ? run->second.path : parse_strategy(chosen.strategy).path));
   }

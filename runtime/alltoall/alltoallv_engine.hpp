@@ -26,15 +26,15 @@
 namespace commpass {
 
 /// An exchange is chosen by what all ranks sent in an earlier one (runtime/choose/traffic_survey.hpp): how many bytes,
-/// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB for everybody. The
+/// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB of all pairs. The
 /// structure of a strategy is made when it is run for the first time. An exchange that is left to the MPI library has
 /// none: it is MPI_Alltoallv.
 ///
-/// Nobody knows whether the data of other ranks lie on devices. So what a survey has found says that, too, and where
+/// No rank knows whether the data of other ranks lie on devices. So a survey tells that, too, and where
 /// paths of such data have prices, `alltoall` is surveyed for that alone. A path is the same for all ranks as a part of
 /// the name of a strategy; but messages are the same by any, and a rank stages what cannot go by it.
 ///
-/// Those that are started and not waited for (StartedAlltoallv) take what is decided already, and each rank finds their
+/// Those that are started and completed later (StartedAlltoallv) take earlier decisions, and each rank finds their
 /// structure alone.
 class AlltoallvEngine {
  public:
@@ -63,7 +63,7 @@ class AlltoallvEngine {
   /// Was the last exchange left to its caller? The same on every rank.
   bool was_left() const { return was_left_; }
 
-  /// What an exchange runs that nobody waits for now (StartedAlltoallv), found without the other ranks.
+  /// The choice for an exchange that does not wait (StartedAlltoallv), found without the other ranks.
   struct Begun {
     const std::string* strategy = nullptr;         ///< as long as the engine
     const AlltoallStructure* structure = nullptr;  ///< the same; null: the MPI library runs it
@@ -72,8 +72,8 @@ class AlltoallvEngine {
     const char* reason = "";  ///< why this strategy
     int tag = 0;
   };
-  /// A named strategy, or what was decided for the blocks like these in exchanges that were waited for; standard if
-  /// nothing was. Where ranks start exchanges in the same order, the same on all. @throws InputError, NotApplicable
+  /// A named strategy, or the decision for similar blocks in exchanges that waited; standard if
+  /// there was none. Where ranks start exchanges in the same order, the same on all. @throws InputError, NotApplicable
   Begun begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place,
               const DeviceCall& data);
   /// Tells that an exchange has failed, after which none can be run: others may wait for its messages.
@@ -104,7 +104,7 @@ class AlltoallvEngine {
   const std::string& name_for(const AlltoallvOptions& options) const;
   /// The blocks for which is chosen.
   BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
-  /// What is chosen.
+  /// A choice.
   struct Chosen {
     const OneShotChoice* choice;
     OneShotChooser* trials;  ///< whose trial it is; null: it is none
@@ -116,7 +116,7 @@ class AlltoallvEngine {
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
     return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
   }
-  /// What is named.
+  /// A named strategy.
   struct Named {
     DataPath path;
     /// What runs without asking the model: that, or a stand-in where nothing has a price; nothing: ask it.
@@ -153,7 +153,7 @@ class AlltoallvEngine {
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   LibraryNumbers library_numbers_;
-  DeviceCall data_;  ///< of them, what lies on a device
+  DeviceCall data_;  ///< the part of them that lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, Named> named_;

@@ -54,7 +54,7 @@ std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layou
   return paths;
 }
 
-/// What programs do without Commpass, and then what has the best prices.
+/// The methods of programs without Commpass, and then the strategies with the best prices.
 /// @param by_price  the cheapest first, at least one
 std::vector<OneShotChoice> trials_of(std::span<const OneShotChoice> by_price) {
   std::vector<std::string> names;

@@ -25,9 +25,9 @@ std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& mac
 /// @param named  empty, or an automatic strategy. The path of that is named with it
 const std::string& decisions_for(const std::string& named, const DeviceUse& devices);
 
-/// The cheapest for blocks like these, of all or of the family that is named; and, unless `planner` is estimate, what
-/// is to be timed: the MPI library's call, standard, and those with the best prices. Of a family nothing is timed.
-/// @param sizes    of the blocks: does everybody know them?
+/// The cheapest for blocks like these, of all or of the family that is named; and, unless `planner` is estimate, those
+/// to be timed: the MPI library's call, standard, and those with the best prices. Of a family nothing is timed.
+/// @param sizes    of the blocks: do all ranks know them?
 /// @param devices  of all ranks
 /// @throws InputError, NotApplicable
 OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,

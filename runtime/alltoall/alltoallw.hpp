@@ -35,9 +35,9 @@ class AlltoallwCall {
     void* recvbuf;
     Numbers recvcounts, rdispls;
   };
-  /// Packs what is sent. @throws as run
+  /// Packs the sent blocks. @throws as run
   InBytes begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf, const Side& receives);
-  /// Unpacks what has come, into the buffer that begin() was given. @throws MpiError
+  /// Unpacks the received blocks, into the buffer that begin() was given. @throws MpiError
   void end();
 
  private:

@@ -21,7 +21,7 @@ class DeviceCall {
   void find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
   /// Is any of it on a device, and may MPI not get its address?
   DeviceUse use() const;
-  /// @throws InputError where MPI may not get the addresses of what lies on a device
+  /// @throws InputError where MPI may not get addresses on a device
   void require_for_mpi(const std::string& place) const;
 
   struct Buffers {
@@ -29,11 +29,11 @@ class DeviceCall {
     void* receive = nullptr;
     AlltoallSpace* space = nullptr;  ///< in which the exchange takes place
   };
-  /// Where the exchange finds what it sends and where it shall put what it gets; what is sent is there.
+  /// The buffers that the exchange sends from and receives into; the send buffer is filled.
   /// @param path  of data on devices. It is staged, by this rank alone, unless MPI shall and may get its address
   /// @throws DeviceError, std::bad_alloc
   Buffers begin(const DataPath& path);
-  /// What has come goes to where it belongs. @throws DeviceError
+  /// Moves received blocks to their places. @throws DeviceError
   void end();
 
  private:

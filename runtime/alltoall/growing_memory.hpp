@@ -11,7 +11,7 @@ namespace commpass {
 /// Memory that keeps its size from one use to the next, and is not set to anything.
 class GrowingMemory {
  public:
-  /// Room for so many bytes; what was there is lost if it has to grow.
+  /// Room for `bytes` bytes; the contents are lost if it has to grow.
   /// @param from  the same every time
   /// @return false, and it is as it was, where there is no memory
   bool try_reserve(Bytes bytes, Memory& from) noexcept;

@@ -50,7 +50,7 @@ class LibraryNumbers {
 };
 
 /// Comes before each call that is left to the library on several ranks. The library's call moves on nothing of ours,
-/// and other ranks may come to it only when they have what is in flight here. So a rank where something is waits,
+/// and other ranks may come to it only when messages in flight here have arrived. So a rank with such messages waits,
 /// before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
 /// @param arrival  of this communicator's calls alone
 void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm);

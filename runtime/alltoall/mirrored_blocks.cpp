@@ -28,7 +28,7 @@ void MirroredBlocks::add_range(std::byte* at, Bytes bytes) {
 
 void MirroredBlocks::assign(Side side, const void* buffer, const BlocksArgument& argument,
                             DeviceBackend::Stream users) {
-  users_ = static_cast<std::byte*>(const_cast<void*>(buffer));  // NOLINT: what is sent is only read
+  users_ = static_cast<std::byte*>(const_cast<void*>(buffer));  // NOLINT: a send buffer is only read
   const auto blocks = argument.blocks<const std::byte*>(users_);
   device_ = device_of_blocks(blocks);
   if (!device_) return;

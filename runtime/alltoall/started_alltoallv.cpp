@@ -45,7 +45,7 @@ StartedAlltoallv::State::~State() {
   if (!mpi_is_usable()) return;
   try {
     wait();
-  } catch (...) {  // NOLINT: a destructor has nobody to tell
+  } catch (...) {  // NOLINT: a destructor cannot throw
   }
 }
 

@@ -1,4 +1,4 @@
-// An exchange between all pairs of ranks that is called once, and that nobody waits for yet.
+// A one-shot exchange between all pairs of ranks that was started and is completed later.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class StartedAlltoallv {
   StartedAlltoallv(StartedAlltoallv&&) noexcept;
   StartedAlltoallv& operator=(StartedAlltoallv&&) noexcept;
 
-  /// Moves on what is in flight, without waiting. @return true when it is complete. @throws as wait
+  /// Makes progress on exchanges in flight, without waiting. @return true when it is complete. @throws as wait
   bool test();
   /// Completes it; returns at once if it is complete.
   /// @throws InputError, once, if what this rank gets is not what its counts say, or there is no memory on it or, for

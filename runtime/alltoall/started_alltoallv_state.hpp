@@ -49,7 +49,7 @@ struct StartedAlltoallv::State {
   void conclude(const std::optional<AlltoallDamage>& damage);
 
   AlltoallvArguments arguments_;
-  DeviceCall data_;  ///< of them, what lies on a device
+  DeviceCall data_;  ///< the part of them that lies on a device
   DeviceCall::Buffers buffers_;
   LibraryNumbers library_numbers_;
   std::optional<AlltoallwCall> packing_;

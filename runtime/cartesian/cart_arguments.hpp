@@ -38,7 +38,7 @@ class CartBlocks {
 
   CartBlocks() = default;
   /// @param place  for errors: "alltoallv, send"
-  /// @param slots  how many blocks there are; those for nobody, too
+  /// @param slots  the number of blocks, including those beyond an edge
   /// @throws InputError, MpiError
   CartBlocks(const CartSide& side, std::size_t slots, const std::string& place, MPI_Comm comm);
 

@@ -31,8 +31,8 @@ struct CartChoice {
   bool is_all_local() const;
 };
 
-/// Rank 0 chooses, and all get that; of what is no way on the grid ranks are told what they forward. With weights,
-/// blocks are priced whose sizes are like them. Collective.
+/// Rank 0 chooses, and all get that; of strategies that are no way on the grid ranks learn their forwarded blocks. With
+/// weights, blocks are priced whose sizes are like them. Collective.
 /// @throws Error, the same on every rank
 CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& neighborhood,
                                    const CartOptions& options);

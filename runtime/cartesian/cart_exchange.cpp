@@ -35,11 +35,11 @@ struct Packed {
 struct Placed {
   std::byte* buffer = nullptr;
   std::vector<Bytes> offsets;        ///< by neighbour
-  std::optional<UserPieces> pieces;  ///< where the bytes of that buffer are in truth
+  std::optional<UserPieces> pieces;  ///< where the bytes of that buffer lie
   std::vector<std::byte> own;        ///< of blocks that are packed, the bytes
   std::vector<Packed> packed;
 
-  /// @param is_used   by neighbour: is there anybody?
+  /// @param is_used   by neighbour: is there a rank?
   /// @param may_stay  may blocks with gaps stay where they are?
   Placed(const CartBlocks& blocks, const std::vector<bool>& is_used, bool is_same, bool may_stay)
       : offsets(blocks.size(), 0) {
@@ -98,7 +98,7 @@ struct CartExchange::State {
     if (!in_flight || !mpi_is_usable()) return;
     try {
       wait();
-    } catch (...) {  // NOLINT: a destructor has nobody to tell
+    } catch (...) {  // NOLINT: a destructor cannot throw
     }
   }
 
@@ -118,7 +118,7 @@ struct CartExchange::State {
     executor ? executor->wait() : exchange->wait();
     hand_out();
   }
-  /// What has come, once.
+  /// Hands out the received blocks, once.
   void hand_out() {
     if (in_flight)
       for (const auto& [slot, bytes] : receives.packed)
@@ -147,7 +147,7 @@ std::vector<Bytes> bytes_of(const CartBlocks& blocks) {
 
 namespace {
 
-/// To and from whom the blocks of a rank go, by neighbour; −1: nobody.
+/// The targets and sources of the blocks of a rank, by neighbour; −1: beyond an edge.
 struct Peers {
   std::vector<Rank> targets, sources;
   std::vector<bool> has_target, has_source;
@@ -164,7 +164,7 @@ struct Peers {
 };
 
 /// How much each neighbour of any rank gets: block i comes from a rank that sends as much to its neighbour i as this
-/// one does. Where nobody is the user need not know.
+/// one does. Beyond an edge the user need not know it.
 std::vector<Bytes> common_sizes(std::vector<Bytes> sent, const std::vector<Bytes>& received, const Peers& peers,
                                 const std::string& place) {
   for (std::size_t i = 0; i < sent.size(); ++i) {

@@ -267,8 +267,8 @@ struct GraphSide {
     }
   }
 
-  /// The slot of each neighbour of a neighbourhood, −1 where nobody is; nothing if these are others.
-  /// @param is_there  is there anybody at a neighbour's offset?
+  /// The slot of each neighbour of a neighbourhood, −1 beyond an edge; nothing if these are others.
+  /// @param is_there  is there a rank at a neighbour's offset?
   template <class IsThere>
   std::optional<std::vector<int>> match(const Neighborhood& neighborhood, IsThere is_there) const {
     std::vector<int> result;
@@ -325,7 +325,7 @@ std::optional<CartNeighborhood> find_cart_neighborhood(const Context& parent, MP
     targets.emplace(neighbors.targets, grid, rank, true);
     sources.emplace(neighbors.sources, grid, rank, false);
   });
-  // The rank in the middle has all neighbours, if any rank has.
+  // The central rank has all neighbours, if any rank has.
   std::vector<int> middle, numbers;
   for (const int size : grid.dims) middle.push_back(size / 2);
   for (const auto& offset : targets->offsets) numbers.insert(numbers.end(), offset.begin(), offset.end());

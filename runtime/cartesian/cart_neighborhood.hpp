@@ -23,8 +23,8 @@ struct CartSide;
 /// The same on every rank.
 struct CartOptions {
   /// Run this one: "trivial" (a message for each neighbour), "cartesian" (message combining), or any strategy in text
-  /// form. Empty: the cheapest for each size. three-step, split, mpi, and what is staggered, which are not chosen, make
-  /// every _init collective.
+  /// form. Empty: the cheapest for each size. three-step, split, mpi, and staggered strategies, which are not chosen,
+  /// make every _init collective.
   std::string strategy{};
   bool reorder = false;  ///< may ranks get other places on the grid, so that fewer bytes cross nodes?
   CostModel model = CostModel::burst;
@@ -40,7 +40,7 @@ struct CartInitOptions {
 /// A grid of ranks with a neighbourhood, and a communicator for it. Move-only. Made by Communicator::cart_neighborhood.
 ///
 /// Block i of a rank goes to the rank at offset i from it, and block i of its receive buffer comes from the rank at
-/// minus that offset. Where there is nobody, nothing moves, and that part of a buffer is left alone, as with
+/// minus that offset. Where there is no rank, nothing moves, and that part of a buffer is left alone, as with
 /// MPI_PROC_NULL.
 ///
 /// The arguments are those of MPI's neighbourhood collectives (displacements of w are in bytes). All ranks call the
@@ -59,10 +59,10 @@ class CartNeighborhood {
   const Neighborhood& neighborhood() const;
   MPI_Comm comm() const;  ///< ours: its ranks are those of the grid. Do not send on it
   Rank rank() const;      ///< on the grid; with reorder perhaps another one than before
-  /// What was chosen for which sizes and why, and what reordering brings: for people, the same on every rank.
+  /// The choices for classes of sizes, their reasons, and the gain of reordering: for people, the same on every rank.
   const std::string& explanation() const;
 
-  /// The rank at an offset from this one; nothing: nobody. @throws InputError for an offset of another length
+  /// The rank at an offset from this one; nothing: beyond an edge. @throws InputError for an offset of another length
   std::optional<Rank> relative_rank(std::span<const int> offset) const;
   /// From whom and to whom a block with this offset goes. @throws InputError
   std::pair<std::optional<Rank>, std::optional<Rank>> relative_shift(std::span<const int> offset) const;
@@ -70,7 +70,7 @@ class CartNeighborhood {
   std::vector<int> coordinates(Rank rank) const;
   /// The offset from this rank to another one; around periodic dimensions the shorter way. @throws InputError
   std::vector<int> relative_coordinates(Rank rank) const;
-  /// The ranks that block 0, 1, … comes from and goes to; MPI_PROC_NULL: nobody. In the order of the user's blocks.
+  /// The ranks that block 0, 1, … comes from and goes to; MPI_PROC_NULL: no rank. In the order of the user's blocks.
   std::vector<Rank> sources() const;
   std::vector<Rank> targets() const;
 

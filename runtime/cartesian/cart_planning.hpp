@@ -34,7 +34,7 @@ struct CartPlan {
 };
 
 /// @param place  for errors: "alltoallv"
-/// @throws InputError, if what is sent to a neighbour is not as much as what comes from its opposite; MpiError
+/// @throws InputError, if the bytes for a neighbour are not as many as those from its opposite; MpiError
 CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const Neighborhood& neighborhood,
                                 CartBuffers buffers, CartPlan plan, const std::string& place);
 

@@ -1,4 +1,4 @@
-// Headers that no rank has to be told on a grid: with the same neighbourhood everywhere, each rank knows what comes.
+// Headers that no rank has to be told on a grid: with the same neighbourhood everywhere, each rank knows its arrivals.
 #pragma once
 
 #include <span>

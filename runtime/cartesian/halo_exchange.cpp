@@ -50,9 +50,9 @@ namespace {
 
 constexpr const char* place_of_call = "halo_exchange";
 
-/// Makes the plan of one rank. The array is both the send and the receive buffer: what a stage sends lies nowhere in
-/// what it receives. Once around a dimension of one rank a message goes to the rank itself, since it may hold what came
-/// in the stage before.
+/// Makes the plan of one rank. The array is both the send and the receive buffer: the sent regions of a stage do not
+/// overlap its received ones. Once around a dimension of one rank a message goes to the rank itself, since it may hold
+/// values received in the stage before.
 class HaloPlanner {
  public:
   HaloPlanner(const Grid& grid, Rank rank, const HaloArray& array) : grid_(grid), rank_(rank), array_(array) {}

@@ -16,7 +16,7 @@ struct Context;
 /// The same on every rank.
 struct HaloOptions {
   /// For each dimension the stage, 1 or more, in which its halo moves; a later one takes the earlier halos along.
-  /// Empty: what is predicted to be the fastest.
+  /// Empty: the stages that are predicted to be the fastest.
   std::vector<int> stages{};
   CostModel model = CostModel::burst;
 };
@@ -39,7 +39,7 @@ class HaloExchange {
   /// Messages that this rank sends in one exchange.
   int messages() const;
   std::optional<Seconds> predicted_seconds() const;
-  /// What was chosen, and what the others would take: for people, the same on every rank.
+  /// The choice, and the times of the others: for people, the same on every rank.
   const std::string& explanation() const;
   /// Bytes of the buffers that this rank holds besides the array.
   Bytes buffer_bytes() const;

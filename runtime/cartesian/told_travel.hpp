@@ -13,7 +13,7 @@
 
 namespace commpass {
 
-/// A route, and what comes to this rank in each of its stages. Which blocks take which way does not depend on their
+/// A route, and the arrivals at this rank in each of its stages. Which blocks take which way does not depend on their
 /// sizes, so ranks tell each other once, and each plans exchanges with any sizes alone.
 class ToldTravel {
  public:
@@ -23,7 +23,7 @@ class ToldTravel {
   ToldTravel(const Context& context, const Neighborhood& neighborhood, const Strategy& strategy);
 
   const Route& route() const { return *route_; }
-  /// What comes in a stage, if neighbours get so much: a HeaderSource's answer.
+  /// The arrivals of a stage, if neighbours get `sizes`: a HeaderSource's answer.
   Headers headers(int stage, const NeighborBytes& sizes, std::span<const std::int32_t> indices) const;
 
  private:

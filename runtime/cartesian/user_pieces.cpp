@@ -133,7 +133,7 @@ class Layer {
   }
 
   /// @param together  where pieces are brought together, or from where they go to their places, and
-  /// @param end       how far that is taken in this batch; what stays in pieces takes nothing
+  /// @param end       how far that is taken in this batch; a message that stays in pieces takes none
   void lay_out(PlannedMessage& message, Place::Buffer together, Bytes& end) const {
     if (message.pieces.empty()) {
       if (!pieces_in(message.place.buffer)) return;

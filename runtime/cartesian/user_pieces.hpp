@@ -17,7 +17,7 @@ namespace commpass {
 class UserPieces {
  public:
   /// @param slots  the blocks in the order of that buffer
-  /// @return nothing if there are so many pieces, or types reach so far, that packing by MPI is better
+  /// @return nothing if the pieces are too many, or types reach too far, for this to be faster than packing by MPI
   static std::optional<UserPieces> of(const CartBlocks& blocks, const std::vector<std::size_t>& slots);
 
   /// The lowest address of any piece; the offsets of a plan that was laid out count from there.

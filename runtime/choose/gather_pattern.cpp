@@ -89,8 +89,8 @@ std::vector<SendEdge> edges_in_range(std::span<const SendEdge> sends, int ranks)
   return result;
 }
 
-/// One edge for each node is enough, to any of its ranks: that is less to gather. What is repeated on its way there
-/// does not count.
+/// One edge for each node is enough, to any of its ranks: that is less to gather. Repetitions on its way there
+/// do not count.
 std::vector<SendEdge> edges_to_nodes(Rank rank, std::span<const SendEdge> sends, const Layout& layout) {
   Pattern mine{layout.ranks(), {}};
   const auto payloads = payloads_of(sends);

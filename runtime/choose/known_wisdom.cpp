@@ -124,7 +124,7 @@ void keep_wisdom(KnownWisdom& known, const WisdomKey& key, const Decision& decis
   try {
     add_wisdom(known.file, entry);
   } catch (const Error& error) {
-    warn_of_wisdom(error, "What is measured is not kept.");
+    warn_of_wisdom(error, "Measurements are not kept.");
     known.file.clear();
   }
 }

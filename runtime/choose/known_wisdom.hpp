@@ -31,7 +31,7 @@ KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& la
 /// Of the pattern of all ranks; on rank 0. Collective.
 WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends);
 
-/// What was measured before for this key, as a decision; nothing where nothing was, or it cannot run here. Collective.
+/// The earlier measurement for this key, as a decision; nothing where there is none, or it cannot run here. Collective.
 /// @param key  on rank 0
 std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const WisdomKey& key, const Layout& layout,
                                PlannerMode planner);

@@ -1,4 +1,4 @@
-// What is decided for exchanges that are called once.
+// Decisions for one-shot exchanges.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct OneShotChoice {
 /// What rank 0 offers.
 struct OneShotOffer {
   OneShotChoice cheapest;
-  std::vector<OneShotChoice> trials{};  ///< what is timed, if that is asked for: the first one stays unless another one
-                                        ///< is faster beyond doubt
+  std::vector<OneShotChoice> trials{};  ///< the timed ones, if timing is asked for: the first one stays unless another
+                                        ///< one is faster beyond doubt
 };
 
 }  // namespace commpass

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t most_patience = 1 << 16;
 
-/// After so many exchanges pricing a class like this takes a tenth of their time.
+/// The exchanges after which pricing a class like this takes a tenth of their time.
 std::int64_t patience_for(Seconds pricing, Seconds exchange) {
   constexpr double most_part = 0.1;
   const double wanted = std::ceil(pricing / (most_part * std::max(exchange, 1e-12)));
@@ -51,7 +51,7 @@ OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
   return choice;
 }
 
-// Of names of strategies: those of a class are that of the cheapest, and what is to be timed.
+// Of names of strategies: those of a class are that of the cheapest, and those to be timed.
 constexpr char class_separator = '\n', trial_separator = ';';
 
 /// What rank 0 offers for a class, how long that took, and how long a neighbouring class is to wait.
@@ -169,7 +169,7 @@ const OneShotChoice& OneShotChooser::choose(const std::string& name, const Excha
   return run_of(family.decided.at(wanted), how);
 }
 
-/// What was found stays.
+/// The result stays.
 void OneShotChooser::end_trials(Decided& decided) {
   if (tell_) tell_(decided.trials->explanation());
   decided.choice = decided.trials->take();

@@ -1,4 +1,4 @@
-// Strategies of exchanges whose sizes nobody knows before: rank 0 decides for a class of them, and all keep it.
+// Strategies of exchanges whose sizes are not known before: rank 0 decides for a class of them, and all keep it.
 #pragma once
 
 #include <mpi.h>
@@ -35,23 +35,23 @@ struct HowToChoose {
   Seconds seconds = 0;  ///< that timing may lose; so long may rank 0 price a new class at once, too
 };
 
-/// @param planner,seconds  what is asked for; nothing: as the context says @throws InputError
+/// @param planner,seconds  the wanted mode and time; nothing: as the context says @throws InputError
 HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds);
 
-/// Writes on stderr what was timed, on rank 0 if COMMPASS_VERBOSE asks for it.
-/// @param what  was exchanged
+/// Writes the timed strategies on stderr, on rank 0 if COMMPASS_VERBOSE asks for it.
+/// @param what  the kind of exchange
 std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what);
 
 /// Pricing takes rank 0 up to a second, for which all wait. So a class that is new runs as the nearest one that is
-/// decided, until there have been so many of its exchanges that pricing takes 10 % of their time; and a class that is
+/// decided, until pricing takes at most 10 % of the time of its exchanges so far; and a class that is
 /// farther away sooner: a fourth of them for each factor of two.
 ///
 /// Where timing is asked for, exchanges of a class that is decided are the trials (OneShotTrials) of what may be the
-/// fastest for it; what was found stays.
+/// fastest for it; the result stays.
 class OneShotChooser {
  public:
   /// @param comm     ours, alive as long as this
-  /// @param tell     of rank 0: is given what was timed, for people; nothing: nobody wants it
+  /// @param tell     of rank 0: is given the timed strategies, for people; nothing: the text is not wanted
   explicit OneShotChooser(MPI_Comm comm, std::function<void(const std::string& text)> tell = {})
       : comm_(comm), tell_(std::move(tell)) {}
 
@@ -67,7 +67,7 @@ class OneShotChooser {
   /// Is the exchange a trial for which was chosen last? Then all ranks begin it together, and note what it took when it
   /// is complete. One that is not noted is tried again.
   bool is_trial() const { return tried_ != nullptr; }
-  /// What it took this rank. What was chosen for it may be gone then. Collective. @throws MpiError
+  /// Notes the time of this rank. The choice for it may be gone then. Collective. @throws MpiError
   void note(Seconds seconds);
   /// For a trial that cannot be run, as all ranks have found: what runs instead, which may be another trial.
   /// Collective. @throws MpiError
@@ -76,7 +76,7 @@ class OneShotChooser {
   /// Decides for several classes at once, by price. Collective. @throws Error, the same on every rank
   void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price);
 
-  /// What is decided for the class, or for the nearest; null: nothing is. Without the other ranks.
+  /// The decision for the class, or for the nearest; null: there is none. Without the other ranks.
   const OneShotChoice* nearest(const std::string& family, const ExchangeClass& wanted) const;
 
  private:

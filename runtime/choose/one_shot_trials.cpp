@@ -78,7 +78,7 @@ Seconds OneShotTrials::fastest_of_round() const {
   return fastest;
 }
 
-/// Until what is left loses no more than may be lost in the fewest rounds that tell anything.
+/// Until the rest loses no more than may be lost in the fewest rounds that tell anything.
 void OneShotTrials::drop_what_loses_most() {
   const auto fastest = fastest_of_round();
   for (;;) {

@@ -14,7 +14,7 @@
 
 namespace commpass {
 
-/// Returns on all ranks at about the same time, and moves on meanwhile what is in flight. Collective.
+/// Returns on all ranks at about the same time, and makes progress on exchanges in flight meanwhile. Collective.
 void begin_together(MPI_Comm comm);
 
 /// One call after the other runs a strategy that may be the fastest of calls like these, each begun by all ranks
@@ -33,7 +33,7 @@ class OneShotTrials {
   /// What the next call runs.
   const OneShotChoice& next() const { return contenders_[rounds_.order()[place_]]; }
   bool is_over() const { return is_over_; }
-  /// When it is over: what was found, which is not here any more then.
+  /// When it is over: takes the result out of this object.
   OneShotChoice take() { return std::move(contenders_[chosen_]); }
   /// That call has taken this rank so long. Collective at the end of a round. Takes no memory but on rank 0, which does
   /// without. @throws MpiError
@@ -41,7 +41,7 @@ class OneShotTrials {
   /// What the next call runs cannot be run, as all ranks have found: it is out; without the first one, it is over and
   /// nothing is found. Collective at the end of a round. @return is there something left to time? @throws MpiError
   bool drop();
-  /// When it is over, on rank 0: what was timed, for people.
+  /// When it is over, on rank 0: the timed strategies, for people.
   const std::string& explanation() const { return explanation_; }
 
  private:

@@ -53,7 +53,7 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
-/// What is worth timing, the best first.
+/// The strategies worth timing, the best first.
 std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, const SelectionOptions& options) {
   std::vector<Contender> result;
   if (options.planner == PlannerMode::estimate) return result;
@@ -73,7 +73,7 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout
           contenders_of(ranking, options)};
 }
 
-/// @param price_suggestions  prices what is asked for if everything is considered
+/// @param price_suggestions  prices the wanted strategies if everything is considered
 /// @param suggestions        gives that
 template <class Suggestions>
 std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Suggestions& suggestions,
@@ -139,7 +139,7 @@ std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, con
   return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
 }
 
-/// Ranks what is considered for a pattern.
+/// Ranks the considered strategies for a pattern.
 /// @param shared   of pricers_of
 /// @param at_once  how many strategies the ranks that share them price at once
 std::vector<Candidate> rank_for_pattern(std::span<const Pricer> shared, std::size_t at_once, const Pattern& pattern,
@@ -219,7 +219,7 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
   Decision decision{strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why),
                     options.planner};
   decision.is_of_family = options.automatic.has_value();
-  // Without prices nobody knows which ones may be the best.
+  // Without prices it is not known which ones may be the best.
   if (options.planner != PlannerMode::estimate)
     decision.contenders.push_back({strategy, std::nullopt, RequestLife::persistent});
   if (options.planner == PlannerMode::patient && !options.automatic)

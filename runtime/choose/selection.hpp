@@ -29,7 +29,7 @@ struct Decision {
   std::optional<Seconds> predicted_s;  ///< of one exchange; nothing if there is no price
   std::string explanation;
   PlannerMode planner = PlannerMode::estimate;  ///< as agreed
-  std::vector<Contender> contenders{};          ///< what is to be timed then, the best first; with estimate none
+  std::vector<Contender> contenders{};          ///< those to be timed then, the best first; with estimate none
   RequestLife requests = RequestLife::persistent;
   std::optional<Seconds> measured_s{};  ///< of one exchange, if it was timed
   bool is_of_family = false;            ///< was a family named (SelectionOptions::automatic)?

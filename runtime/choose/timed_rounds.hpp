@@ -42,13 +42,13 @@ class TimedRounds {
   /// That round counts. Takes no memory.
   void keep();
   std::size_t rounds() const { return seconds_.front().size(); }
-  /// Drops who is beaten, now and then. @return can nothing more be found?
+  /// Drops beaten candidates, now and then. @return can nothing more be found?
   bool review();
   /// All times of a strategy; none: it was not timed.
   const std::vector<Seconds>& times(std::size_t strategy) const { return seconds_[strategy]; }
   std::vector<MedianInterval> ratios() const { return ratios_to_first(seconds_); }
 
-  /// Tells who is running. Collective. @return the argument of rank 0
+  /// Tells which candidates remain. Collective. @return the argument of rank 0
   bool tell(bool is_over);
 
  private:
@@ -62,7 +62,7 @@ class TimedRounds {
   std::vector<std::vector<Seconds>> seconds_;  ///< on rank 0
 };
 
-/// For people: what was timed, and which one it is.
+/// For people: the timed strategies, and the fastest.
 /// @param names     of the strategies
 /// @param samples   what a round has of each, if anything is to be said of that
 std::string explain_rounds(const TimedRounds& rounds, std::span<const std::string> names,

@@ -19,8 +19,8 @@ namespace {
 std::string place_of(Index index) { return fmt::format("indexed exchange, index {}", index); }
 
 [[noreturn]] void fail_without_owner(Index index, Rank rank) {
-  throw InputError(place_of(index), fmt::format("rank {} needs it and nobody owns it", rank),
-                   "need only what has an owner");
+  throw InputError(place_of(index), fmt::format("rank {} needs it and no rank owns it", rank),
+                   "need only indices that have an owner");
 }
 [[noreturn]] void fail_with_two_owners(Index index, Rank a, Rank b) {
   throw InputError(place_of(index), fmt::format("ranks {} and {} both own it", std::min(a, b), std::max(a, b)),
@@ -78,7 +78,7 @@ RankLists<Index> by_directory(std::span<const Index> indices, int ranks) {
   return result;
 }
 
-constexpr Rank nobody = -1;
+constexpr Rank no_owner = -1;
 
 std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                                       const SparseOptions& options) {
@@ -105,7 +105,7 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
     for (const auto& [asker, indices] : questions)
       for (const Index index : indices) {
         const auto entry = std::ranges::lower_bound(directory, index, {}, [](const auto& e) { return e.first; });
-        answers[asker].push_back(entry != directory.end() && entry->first == index ? entry->second : nobody);
+        answers[asker].push_back(entry != directory.end() && entry->first == index ? entry->second : no_owner);
       }
   });
   answers = exchange_lists(engine, answers, options);
@@ -116,7 +116,7 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
     for (const Index index : needed) {
       const Rank from = directory_rank(index, ranks);
       owners.push_back(answers.at(from)[taken[from]++]);
-      if (owners.back() == nobody) fail_without_owner(index, rank_in(comm));
+      if (owners.back() == no_owner) fail_without_owner(index, rank_in(comm));
     }
   });
   return owners;

@@ -37,7 +37,7 @@ class OwnedIndices {
 /// the ranks keep a directory together: an index has a rank that knows its owner, to which owners tell what they own
 /// and which others then ask, so a rank needs memory for about as many indices as it owns and needs. Collective.
 /// @param needed  ascending, each once
-/// @throws Error, the same on every rank, if nobody or two ranks own an index
+/// @throws Error, the same on every rank, if no rank or two ranks own an index
 std::vector<Rank> find_owners(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                               const SparseOptions& options);
 

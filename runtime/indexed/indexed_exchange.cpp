@@ -94,7 +94,7 @@ struct Forward {
   bool is_shared = false;
 };
 
-/// By what was measured, if both were; else as predicted. Both are the same on every rank.
+/// By measured times, if both have one; else by predictions. Both are the same on every rank.
 bool is_faster(const Direction& one, const Direction& other) {
   if (one.measured_seconds() && other.measured_seconds()) return one.measured_seconds() < other.measured_seconds();
   return one.predicted_seconds() < other.predicted_seconds();
@@ -177,8 +177,8 @@ struct IndexedExchange::State {
   std::unique_ptr<Direction> forward, back;
 
   Direction* in_flight = nullptr;  ///< one of the two
-  void* target = nullptr;          ///< of what is in flight: the user's array, or what stands for it
-  Addition add;                    ///< of what is in flight back
+  void* target = nullptr;          ///< of the exchange in flight: the user's array, or its copy
+  Addition add;                    ///< of the exchange in flight back
 
   void check_idle() const {
     if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
@@ -299,7 +299,7 @@ std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const
   if (state_->value_bytes % bytes != 0)
     throw InputError("indexed exchange",
                      fmt::format("a value of {} bytes is no whole number of numbers of {}", state_->value_bytes, bytes),
-                     "add what was planned");
+                     "add values of the planned size");
   return state_->value_bytes / bytes;
 }
 

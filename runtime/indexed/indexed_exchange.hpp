@@ -51,7 +51,8 @@ struct IndexedOptions {
 /// the values of each owner stand together there in the order of arrival: that in which they are needed first, unless
 /// values are shared. start, test and wait allocate nothing.
 ///
-/// Every rank must start and complete each exchange. Destroying it completes what is in flight, without handing it out.
+/// Every rank must start and complete each exchange. Destroying it completes exchanges in flight, without handing out
+/// their values.
 class IndexedExchange {
  public:
   ~IndexedExchange();
@@ -75,9 +76,9 @@ class IndexedExchange {
   /// The same for values of any kind.
   void start_reverse_add(const void* ghost_values, void* owned_values, Addition add);
 
-  /// @return true when what was started is complete, and when nothing was. @throws MpiError
+  /// @return true when the started exchange is complete, and when there is none. @throws MpiError
   bool test();
-  /// Completes what was started. @throws MpiError
+  /// Completes the started exchange. @throws MpiError
   void wait();
 
   void forward(const void* owned_values, void* ghost_values) {

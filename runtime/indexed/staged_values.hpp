@@ -21,7 +21,7 @@ struct ValueWays {
 /// Some values of one array of a device, in host memory of ours.
 class StagedArray {
  public:
-  /// @param may_read_more  what lies between the values may be copied, too
+  /// @param may_read_more  bytes between the values may be copied, too
   StagedArray(const Device& device, DeviceBackend::Stream users, std::vector<StagedRanges::Range> values,
               bool may_read_more);
   /// The values, one range after another.
@@ -49,7 +49,7 @@ class StagedValues {
     bool operator==(const Place&) const = default;
   };
 
-  /// @param adds  is what comes added to the second array, and not put there?
+  /// @param adds  are received values added to the second array, and not put there?
   /// @throws DeviceError, std::bad_alloc
   StagedValues(const ValueWays& ways, Bytes value_bytes, const Place& place, bool adds);
   const Place& place() const { return place_; }

@@ -35,7 +35,7 @@ inline constexpr std::int64_t own_value = -1;
 
 /// Finds the owners and asks them. Collective.
 /// @param needed  in any order, also several times, also own ones
-/// @throws Error, the same on every rank, if nobody or two ranks own an index
+/// @throws Error, the same on every rank, if no rank or two ranks own an index
 ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                              const SparseOptions& options);
 

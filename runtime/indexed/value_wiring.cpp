@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Delivers what arrives at place_of[slot] to all positions that need the slot.
+/// Delivers the value that arrives at place_of[slot] to all positions that need the slot.
 ValueRuns deliveries(const ValueRequests& requests, const std::vector<std::int64_t>& place_of) {
   ValueRuns runs;
   for (std::size_t i = 0; i < requests.slot_of.size(); ++i)

@@ -27,13 +27,13 @@ ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes);
 /// One edge to each owner. Values that a rank needs several times are summed before they are sent.
 ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes);
 
-/// An edge for each group and reader, and one for the rest of a request. The readers are told what comes in which
-/// order. Collective.
+/// An edge for each group and reader, and one for the rest of a request. The readers are told the values of each edge
+/// in their order. Collective.
 /// @throws Error, the same on every rank
 ValueWiring shared_wiring(SparseEngine& engine, const ValueRequests& requests, std::span<const ValueGroup> groups,
                           Bytes value_bytes, const SparseOptions& options);
 
-/// Makes the values of a rank its receive buffer, if what comes in an edge is delivered one after another: then only
+/// Makes the values of a rank its receive buffer, if the values of an edge are delivered one after another: then only
 /// values that are needed again are copied, among the values. @return whether it is so
 bool receive_in_place(ValueWiring& wiring, Bytes value_bytes);
 

@@ -1,4 +1,4 @@
-// How the receivers of a stage of a sparse dynamic data exchange learn what comes.
+// How the receivers of a stage of a sparse dynamic data exchange learn of their messages.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +30,7 @@ struct StageContext {
   std::int64_t window_exchange = 0;  ///< the number of the exchange there
 };
 
-/// One stage of an exchange: sends what this rank has and finds out what comes.
+/// One stage of an exchange: sends the parcels of this rank and discovers those for it.
 ///
 /// If any rank had failed before it began, all ranks learn it (after the last stage of a route, those of a stage's
 /// communicator after that stage). Whether the whole tally is combined on the way depends on the discovery.
@@ -49,7 +49,7 @@ class DiscoveryStage {
   virtual bool progress(bool may_reduce) = 0;
 
   // When it is complete:
-  /// What has come. Something that there was no memory for has null memory. @throws std::bad_alloc
+  /// The received parcels. One that there was no memory for has null memory. @throws std::bad_alloc
   virtual std::vector<Parcel> take() = 0;
   virtual Failures failures() const = 0;
   virtual std::optional<Tally> combined() const { return {}; }

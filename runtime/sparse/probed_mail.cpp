@@ -11,7 +11,7 @@ namespace commpass {
 
 ProbedMail::~ProbedMail() {
   if (!mpi_is_usable()) return;
-  // What was found is on its way and ends here.
+  // Found messages are on their way and end here.
   MPI_Waitall(static_cast<int>(receives_.size()), receives_.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -60,7 +60,7 @@ std::int64_t ProbedMail::receive() {
     make_room(pieces_);
     make_room(receives_);
     auto& piece = pieces_.emplace_back(Piece{status.MPI_SOURCE, memory_if_any(count), count});
-    // It matches the message that was found: nobody else receives under this tag, and those of one sender stay in
+    // It matches the message that was found: no other code receives under this tag, and those of one sender stay in
     // order.
     auto* const request = &receives_.emplace_back(MPI_REQUEST_NULL);
     if (piece.memory)

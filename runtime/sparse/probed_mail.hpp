@@ -32,7 +32,7 @@ class ProbedMail {
   /// Begins to send parcels, which must stay until all_sent(). @throws std::bad_alloc, and nothing has been sent;
   /// MpiError
   void send(std::span<const Outgoing> parcels, Mode mode);
-  /// How many messages a parcel of so many bytes is.
+  /// The number of messages of a parcel of `bytes` bytes.
   std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
   /// Have all sends completed? Synchronous ones have when their receivers have found them.
   bool all_sent() { return sends_.progress(); }

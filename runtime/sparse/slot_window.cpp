@@ -17,7 +17,7 @@ SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : comm_(comm), slot_byte
   COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_),
                     &window_);
   std::memset(slots_, 0, static_cast<std::size_t>(size));
-  COMMPASS_MPI_CALL(MPI_Barrier, comm);  // nobody puts into what is still being set
+  COMMPASS_MPI_CALL(MPI_Barrier, comm);  // no rank puts into slots that are still being set
   COMMPASS_MPI_CALL(MPI_Win_lock_all, MPI_MODE_NOCHECK, window_);
 }
 
@@ -25,7 +25,7 @@ SlotWindow::~SlotWindow() {
   if (window_ == MPI_WIN_NULL || !mpi_is_usable()) return;
   try {
     assemble(comm_);  // freeing waits for all ranks
-  } catch (...) {     // NOLINT: a destructor has nobody to tell
+  } catch (...) {     // NOLINT: a destructor cannot throw
   }
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);

@@ -38,7 +38,7 @@ class SlotWindow {
   Number begin() { return ++last_; }
   /// A message as it will lie in its slot.
   static std::vector<std::byte> stamp(Number exchange, std::span<const std::byte> message);
-  /// Puts what was stamped into this rank's slot at a peer. It must stay until flush().
+  /// Puts a stamped message into this rank's slot at a peer. It must stay until flush().
   void put(Number exchange, Rank peer, std::span<const std::byte> stamped);
   /// Everything that was put is in its slots.
   void flush();

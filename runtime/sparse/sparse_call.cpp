@@ -47,7 +47,7 @@ SparseCall::SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, con
   else guarded([&] { begin_stage(); });
 }
 
-/// Do parcels hold several blocks, each with a header? A dense stage sends one parcel to a peer, whatever is for him.
+/// Do parcels hold several blocks, each with a header? A dense stage sends one parcel to a peer, even an empty one.
 bool SparseCall::is_framed() const { return !strategy_.is_direct() || strategy_.discovery == Discovery::dense; }
 
 void SparseCall::hold_sends() {
@@ -200,7 +200,7 @@ bool SparseCall::progress(bool may_reduce) noexcept {
   return complete_;
 }
 
-/// What there was no memory for is tried again in the next step; but what has not begun begins with nothing, so that
+/// A step that lacked memory is tried again next; but an exchange that has not begun begins with nothing, so that
 /// others wait for this rank no longer.
 template <class Action>
 void SparseCall::guarded(Action action) noexcept {
@@ -226,7 +226,8 @@ ReceivedMessages SparseCall::take() {
   if (ranks_ == 1 && !sends_.error.empty()) throw Error("rank 0: " + sends_.error);
   const auto place = [&] { return "sparse exchange, rank " + std::to_string(rank_); };
   if (has_lost_)
-    throw InputError(place(), "there is not enough memory for what has come", "free some, or exchange less at once");
+    throw InputError(place(), "there is not enough memory for received messages",
+                     "free some, or exchange less at once");
   if (tally_.failures.any_underway())
     throw InputError(place(), "a rank on the way had not enough memory for what it forwards",
                      "free some there, or use a direct strategy");

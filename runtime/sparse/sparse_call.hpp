@@ -40,7 +40,7 @@ struct SparseSends {
 /// A rank that cannot send what it should, because its arguments are wrong or there is no memory, takes part all the
 /// same, with nothing; when the exchange is complete, all ranks know of it, and why: its sentence is sent to all as a
 /// last step of the exchange. So is no rank left waiting, in whatever order ranks complete their exchanges. Where there
-/// is no memory for what comes, it is taken in and lost: its receiver fails, and so do those to whom it should have
+/// is no memory for a message, it is taken in and lost: its receiver fails, and so do those to whom it should have
 /// been forwarded.
 class SparseCall {
  public:
@@ -63,10 +63,10 @@ class SparseCall {
   const ReceivedMessages& received() const { return received_; }
   /// Does every rank know that it has failed?
   bool has_failed_everywhere() const { return notice_.has_value(); }
-  /// What has come, once. @throws Error, the same on every rank, if a rank could not send; Error, if something was
-  /// lost; MpiError
+  /// The received messages, once. @throws Error, the same on every rank, if a rank could not send; Error, if something
+  /// was lost; MpiError
   ReceivedMessages take();
-  /// Has MPI failed, so that the ranks may not agree on what has happened?
+  /// Has MPI failed, so that the ranks may not agree on the outcome?
   bool has_broken() const { return broken_ != nullptr; }
 
  private:

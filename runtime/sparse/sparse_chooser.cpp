@@ -21,10 +21,10 @@ namespace commpass {
 
 namespace {
 
-/// Nobody has sent anything yet: a few small messages.
+/// Traffic that the first exchange is chosen for: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
 
-/// On each rank, for what is not the cheapest by price.
+/// On each rank, for a trial that is not the cheapest by price.
 constexpr Bytes most_window_to_try = Bytes{1} << 24;
 
 /// For messages of the size of those of the largest sender.
@@ -135,7 +135,7 @@ OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_s
   });
   OneShotOffer offer{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate) return offer;
-  // What is tried in turn has its communicators all the time, and its window for as long as this.
+  // Trials keep their communicators all the time, and their window for as long as this.
   std::set<std::string> routes;
   const bool has_large_window = window_bytes(statistics, context_->layout.ranks()) > most_window_to_try;
   for (const auto& candidate : ranking) {

@@ -43,8 +43,8 @@ struct SparseChosen {
 /// with what the exchange before has received; after other discoveries a survey is begun, but not after each exchange:
 /// it would cost as much as some of them take.
 ///
-/// Blocking exchanges have rank 0 decide for what is new. One that is not blocking may wait for nobody: it runs what is
-/// decided for the nearest class, at first one of some that are decided when all ranks are here for the first time.
+/// Blocking exchanges have rank 0 decide for new classes. One that is not blocking may not wait: it runs the
+/// decision for the nearest class, at first one of some that are decided when all ranks are here for the first time.
 class SparseChooser {
  public:
   /// Collective. @param comm  of the exchanges; @param combine  of their tallies; both alive as long as this

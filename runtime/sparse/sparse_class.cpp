@@ -16,7 +16,7 @@ int digits(std::int64_t number, std::int64_t of = 1) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, number) / of)));
 }
 
-/// The nearest whole number up to `most`; 0 for what is no number.
+/// The nearest whole number up to `most`; 0 for NaN.
 std::int64_t whole(double value, std::int64_t most) {
   return value > 0 ? static_cast<std::int64_t>(std::min(value, static_cast<double>(most)) + 0.5) : 0;
 }

@@ -51,7 +51,7 @@ void SparseEngine::check(const SparseSends& sends) const {
   }
 }
 
-/// What lies on a device is copied to host memory.
+/// Copies data on a device to host memory.
 void SparseEngine::stage(SparseSends& sends) {
   const auto first = std::ranges::find_if(sends.edges, [](const SendEdge& edge) { return edge.bytes > 0; });
   if (first == sends.edges.end()) return;
@@ -75,7 +75,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       sizes.push_back(edge.bytes);
     }
     result.tally.statistics = traffic_of(comm_.rank(), destinations, sizes, context_->layout);
-    // Who sends nothing may say 0 bytes.
+    // A rank that sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);
     result.tally.repeating = constant && has_equals(destinations);
@@ -110,7 +110,7 @@ void SparseEngine::make_window(Bytes bytes) {
   insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), SlotWindow::slot_bytes_for(bytes)); });
 }
 
-/// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
+/// All ranks know which ranks have a window; only this rank knows whether its messages fit into it.
 /// @return false if another strategy has to be chosen
 bool SparseEngine::may_make_window(const SparseChosen& chosen, const Tally& own, bool blocking,
                                    std::optional<Tally>& all) {
@@ -251,8 +251,8 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
         continue;
       }
     }
-    // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells
-    // as much as elsewhere.
+    // A named exchange is not surveyed: the next one is named, too, or the hint is renewed. One that has failed here
+    // alone tells as much as elsewhere.
     const bool is_lesson = started.predicted_s && !call.has_failed_everywhere();
     if (is_lesson && started.trial_began_s) chooser_.note_trial(MPI_Wtime() - *started.trial_began_s);
     if (is_lesson) chooser_.learn(call);

@@ -40,8 +40,8 @@ class SparseEngine final : InFlight {
     bool by_caller = false;                  ///< is it that which the caller has named?
     std::optional<Seconds> trial_began_s{};  ///< where it is timed
   };
-  /// Begins an exchange that nobody waits for now. What needs all ranks at one place (communicators, windows) is made
-  /// in blocking ones only.
+  /// Begins an exchange that is completed later. Resources that need all ranks at one place (communicators, windows)
+  /// are made in blocking ones only.
   /// @param constant  do all messages of all ranks have one size?
   /// @throws Error, the same on every rank
   Started start(const Sends& sends, bool constant, const SparseOptions& options);
@@ -56,7 +56,7 @@ class SparseEngine final : InFlight {
   /// Completes a call and gives what it has received. @throws as SparseCall::take
   ReceivedMessages complete(SparseCall& call);
   bool test(const SparseCall& call);
-  /// Completes a call whose result nobody wants.
+  /// Completes a call and drops its result.
   void abandon(SparseCall& call) noexcept;
 
   const std::shared_ptr<Context>& context() const { return context_; }

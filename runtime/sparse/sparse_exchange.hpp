@@ -33,8 +33,8 @@ struct SparseOptions {
       messages{};     ///< a hint: how many a rank sends, on average. Absent: what the calls before have sent
   double bytes = 64;  ///< a hint: of how many bytes each. Matters only with `messages`
   /// Time the few that have the best prices (measure) or all (patient) in these calls themselves, and
-  /// keep what is the fastest beyond doubt (docs/cpp.md); nothing: COMMPASS_PLANNER, else by prices alone (estimate).
-  /// Not where a strategy is named.
+  /// keep the one that is the fastest beyond doubt (docs/cpp.md); nothing: COMMPASS_PLANNER, else by prices alone
+  /// (estimate). Not where a strategy is named.
   std::optional<PlannerMode> planner{};
   std::optional<Seconds> planner_seconds{};  ///< that timing may lose; nothing: 0.1 s, or 1 s if patient
 };
@@ -49,7 +49,7 @@ class SparseExchange {
 
   /// Moves on all sparse exchanges of the communicator. @return true when this one is complete. @throws MpiError
   bool test();
-  /// Completes it and hands out what has come, once.
+  /// Completes it and hands out the received messages, once.
   /// @throws Error, the same on every rank, if any rank gave bad arguments; MpiError
   ReceivedMessages wait();
 

@@ -10,7 +10,7 @@
 
 namespace commpass {
 
-/// What goes before a block.
+/// The header before a block.
 struct FrameHeader {
   Rank source = 0, destination = 0;
   Bytes bytes = 0;
@@ -28,8 +28,8 @@ inline std::byte* write_header(const FrameHeader& header, std::byte* at) {
   return at + sizeof header;
 }
 
-/// Takes the first block off what is left of a parcel. @return nothing at the end
-/// @throws Error if what is left is no block between two of so many ranks
+/// Takes the first block off the rest of a parcel. @return nothing at the end
+/// @throws Error if the rest is no block between two of `ranks` ranks
 std::optional<FramedBlock> next_block(std::span<const std::byte>& rest, int ranks);
 
 }  // namespace commpass

@@ -12,8 +12,8 @@
 namespace commpass {
 
 /// Ranks that have failed, added up: those that had before an exchange began, of which every rank hears when it is
-/// complete; and those that could not keep what came on the way, for lack of memory, of which those hear who may miss
-/// something.
+/// complete; and those that could not keep blocks that they forward, for lack of memory, of which the ranks hear that
+/// may miss something.
 struct Failures {
   static constexpr std::int64_t at_start = 1, underway = std::int64_t{1} << 32;
   std::int64_t sum = 0;

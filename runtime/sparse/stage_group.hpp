@@ -11,8 +11,8 @@
 
 namespace commpass {
 
-/// A communicator of those who exchange messages in a stage, directly or through others. A discovery among them needs
-/// to hear of nobody else: in two-step, of the ranks of one node, and before of one rank from each node.
+/// A communicator of ranks that exchange messages in a stage, directly or through others. A discovery among them needs
+/// no other rank: in two-step only the ranks of one node, and before only one rank from each node.
 struct StageGroup {
   std::optional<OwnCommunicator> own;  ///< none: all ranks
   MPI_Comm comm = MPI_COMM_NULL;

@@ -20,9 +20,9 @@ class StagedMessages {
   }
 
   /// Copies messages from the device, after what the user's stream has to do now.
-  /// @param edges  get their offsets in what is returned
+  /// @param edges  get their offsets in the result
   const std::byte* copy_out(const std::byte* buffer, std::vector<SendEdge>& edges);
-  /// Where bytes are to be put that are for the device; what was here before is gone.
+  /// Room for bytes for the device; the earlier contents are lost.
   std::byte* room_for(Bytes bytes);
   /// Copies these bytes there, before what the user's stream gets to do from now on.
   void copy_in(std::byte* to, Bytes bytes);
@@ -38,7 +38,7 @@ class StagedMessages {
 /// As many of them as exchanges are in flight at once.
 class StagedMessagesPool {
  public:
-  /// One that nobody has; it is free again when nobody has it any more. @throws DeviceError, std::bad_alloc
+  /// One that is not in use; it is free again when its last user drops it. @throws DeviceError, std::bad_alloc
   std::shared_ptr<StagedMessages> take(const Device& device, DeviceBackend::Stream users);
 
  private:

@@ -133,7 +133,7 @@ int rarity_of(double density) {
   return rarity;
 }
 
-/// The same of so many messages between so many pairs; of no pairs all have one.
+/// The rarity of `messages` messages between `pairs` pairs; of no pairs all have one.
 int rarity_of(std::int64_t messages, std::int64_t pairs) {
   constexpr std::int64_t nearest_to_one = 7071, scale = 10000;  // 2^-½
   if (messages <= 0 && pairs > 0) return never;

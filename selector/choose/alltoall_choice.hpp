@@ -15,7 +15,7 @@ namespace commpass {
 /// what they will forward: the stages of an all-to-all of one number a block, all but the last, at whose end blocks are
 /// known (TuNA paper §III-B, two phases); nothing of that where all sizes are equal. `mpi` stands for MPI_Alltoallv, if
 /// the machine has its price.
-/// @param blocks      what is known of those that are not empty
+/// @param blocks      statistics of those that are not empty
 /// @param strategies  those to rank; none: all that do not need the pattern
 /// @param depth       matters only for many ranks, and where no strategies are given
 /// @param paths       where the data is (offered_paths), if no strategies are given
@@ -51,7 +51,7 @@ BlocksClass class_of(const RandomPattern& blocks);
 BlocksClass class_of(const MessageTotals& blocks, const Layout& layout);
 /// Of blocks that all ranks know to be equal. @param block_bytes  0 or more
 BlocksClass class_of_equal(Bytes block_bytes);
-/// One in the middle of a class. Of many ranks few are drawn, because it is priced while an exchange waits.
+/// A typical exchange of a class. Of many ranks few are drawn, because it is priced while an exchange waits.
 RandomPattern typical_of(const BlocksClass& blocks, int ranks);
 
 }  // namespace commpass

@@ -17,7 +17,7 @@ namespace commpass {
 std::vector<Candidate> rank_family(const Pricer& price, const Strategy& automatic, const Layout& layout,
                                    std::int64_t edges, const Calls& calls = {});
 
-/// The one of them that runs where nothing has a price: of those that rank_family begins with, the one in the middle by
+/// The one of them that runs where nothing has a price: of those that rank_family begins with, the median by
 /// its values.
 /// @throws NotApplicable if none of them applies
 Strategy unpriced_member(const Strategy& automatic, const Layout& layout);

@@ -30,11 +30,11 @@ std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Lay
 inline constexpr std::size_t fewest_finalists = 8;
 
 /// Ranks suggestions, and what search_strategies finds from there by sketches alone. In full are priced those that are
-/// not dearer by their sketch than the third cheapest in full, the most promising first. What is known of the others
-/// comes with them (Candidate::is_part).
+/// not more expensive by their sketch than the third cheapest in full, the most promising first. The others come
+/// with the prices of their parts (Candidate::is_part).
 /// @param edges    see search_strategies
 /// @param machine  whose uncertainty lets more be priced in full
-/// @param at_once  how many are priced at once, by sketches or in full, as long as nobody knows whether they are worth
+/// @param at_once  how many are priced at once, by sketches or in full, before it is known whether they are worth
 /// it. The cheapest one hardly depends on it
 std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<const Strategy> suggestions,
                                       const Layout& layout, const Machine& machine, std::int64_t edges,

@@ -65,7 +65,7 @@ std::int64_t offset_number(const Grid& grid, Rank from, Rank to) {
 }
 
 /// Have some ranks only offsets that the busiest one has? Most grids are refused by the first.
-/// @param grid  of all ranks, or its first dimensions: what is refused by these is so with any others behind them
+/// @param grid  of all ranks, or its first dimensions: grids refused by these are so with any others behind them
 bool may_be_alike(const Grid& grid, const Destinations& destinations) {
   int behind = destinations.ranks();  // ranks with the same coordinates
   for (const int size : grid.dims) behind /= size;
@@ -78,7 +78,7 @@ bool may_be_alike(const Grid& grid, const Destinations& destinations) {
   return true;
 }
 
-/// The offsets of the rank that sends to the most others, which a rank in the middle does; nothing if others have more.
+/// The offsets of the rank that sends to the most others, which a central rank does; nothing if others have more.
 std::optional<Neighborhood> offsets_of_all(const Grid& grid, const Destinations& destinations) {
   if (!may_be_alike(grid, destinations)) return std::nullopt;
   Neighborhood neighborhood{grid, {}, {}};
@@ -105,7 +105,7 @@ std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Destinations
   return neighborhood;
 }
 
-/// Calls `action` with all grids of so many ranks and so many dimensions more, which have sizes of 2 and more; those of
+/// Calls `action` with all grids of `ranks` ranks with `dimensions` further dimensions of sizes 2 and more; those of
 /// 2 are periodic.
 /// @param may_go_on  is asked about the first dimensions of grids; none is made of those that it refuses
 template <class MayGoOn, class Action>
@@ -169,7 +169,7 @@ std::vector<Strategy> offered_on_grid(const Neighborhood& neighborhood, const La
 
 namespace {
 
-/// split by what goes from one node to another on average: in two chunks, and in as many as a node has ranks, or half.
+/// split by the bytes from one node to another on average: in two chunks, and in as many as a node has ranks, or half.
 std::vector<Strategy> splits_of(const Pattern& pattern, const Layout& layout) {
   if (layout.nodes() == 1 || layout.max_ppn() == 1) return {};
   const auto traffic = node_traffic(pattern, layout);

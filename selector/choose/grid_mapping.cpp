@@ -35,7 +35,7 @@ double weight_out_of(const std::vector<int>& block, const Neighborhood& neighbor
   return total;
 }
 
-/// Calls `action` with all blocks of so many ranks whose sizes divide those of the grid.
+/// Calls `action` with all blocks of `ranks` ranks whose sizes divide those of the grid.
 template <class Action>
 void for_each_block(const std::vector<int>& dims, int ranks, std::vector<int>& block, const Action& action) {
   const auto k = block.size();
@@ -51,7 +51,7 @@ void for_each_block(const std::vector<int>& dims, int ranks, std::vector<int>& b
   }
 }
 
-/// Of all blocks of so many ranks that divide `dims` the one out of which the least is sent; nothing if there is none.
+/// Of all blocks of `ranks` ranks that divide `dims` the one out of which the least is sent; nothing if there is none.
 std::optional<std::vector<int>> best_block(const Neighborhood& neighborhood, const std::vector<int>& dims, int ranks) {
   std::optional<std::vector<int>> best;
   std::vector<int> block;

@@ -25,7 +25,7 @@ struct GridMapping {
 
 /// The mapping with blocks by which the least goes between nodes, and then between sockets, if that is less than
 /// without; it tries all sizes that divide the grid. Nothing where nodes have different numbers of ranks, or no block
-/// has so many.
+/// has that number.
 std::optional<GridMapping> map_blocks_to_nodes(const Neighborhood& neighborhood, const Layout& layout);
 
 /// What it brings, a sentence for people.

@@ -14,7 +14,7 @@ namespace commpass {
 /// The sizes of the blocks of a grid, if every node has one of them, and several ranks and nodes there are; else
 /// nothing.
 std::optional<std::vector<int>> node_blocks(const Grid& grid, const Layout& layout);
-/// The same of sockets; nothing, too, where nodes have one socket each.
+/// The block of grid positions of each socket; nothing, too, where nodes have one socket each.
 std::optional<std::vector<int>> socket_blocks(const Grid& grid, const Layout& layout);
 
 /// Message combining, dimension after dimension in order of increasing C_k (Cartesian paper §3.2).

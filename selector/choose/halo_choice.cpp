@@ -63,7 +63,7 @@ Schedule schedule_of(const Grid& grid, const HaloArray& array, const std::vector
   return schedule;
 }
 
-/// Of very many ranks, some rows of nodes in the middle of nowhere are enough.
+/// Some rows of nodes, which are enough where there are very many ranks.
 Layout first_ranks(const Layout& layout, int ranks) {
   std::vector<Rank> first(static_cast<std::size_t>(ranks));
   std::iota(first.begin(), first.end(), 0);

@@ -11,7 +11,7 @@ namespace commpass {
 struct HaloCandidate {
   std::vector<int> stages;  ///< by dimension, from 0 up
   Seconds predicted_s = 0;
-  int messages = 0;  ///< that a rank in the middle of the grid sends
+  int messages = 0;  ///< of the central rank of the grid
 };
 
 /// A stage for each dimension that has a halo, the last dimension first: then the slabs of the first one lie in one

@@ -139,7 +139,7 @@ class Judge {
   std::span<const Strategy> others_;
 };
 
-/// The first size from which on `after` is no dearer, between one at which it is and one at which it is not.
+/// The first size from which on `after` is not more expensive, between one at which it is and one at which it is not.
 Bytes crossing(const Judge& judge, const Strategy& before, const Strategy& after, Bytes low, Bytes high) {
   constexpr Bytes parts = 50;  // 2 %
   while (high - low > std::max<Bytes>(1, low / parts)) {

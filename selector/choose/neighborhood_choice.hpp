@@ -17,7 +17,7 @@ namespace commpass {
 /// must live as long as this.
 class NeighborhoodPricer {
  public:
-  /// @param unit  what each neighbour gets; blocks are priced that are so many times as large
+  /// @param unit  the bytes for each neighbour; the priced blocks are multiples of it
   NeighborhoodPricer(const Neighborhood& neighborhood, NeighborBytes unit, const Layout& layout, const Machine& machine,
                      CostModel model);
 
@@ -67,7 +67,7 @@ std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const
                                        const Layout& layout);
 
 /// Classes of sizes, from the smallest up. Where the cheapest strategy changes between two of the sizes that are looked
-/// at, the size at which it does is found to 2 %; what is best only in between is not seen.
+/// at, the size at which it does is found to 2 %; a strategy that is best only in between is not found.
 /// @param others  to be considered besides what the grid suggests (promising_others). One is taken where its edges are
 /// cheaper by 10 %: its price is less certain than those of ways on the grid beside each other.
 std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {});

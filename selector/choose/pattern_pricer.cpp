@@ -15,7 +15,7 @@ namespace commpass {
 
 namespace {
 
-/// Between nodes of which none is looked at: what goes to nodes that get from few others, for how much these get in all
+/// Between nodes that are not drawn: bytes for nodes that get from few others, for how much these get in all
 /// tells how it is cut (split). As one rank of each node would send it.
 std::vector<NodeTraffic::Entry> to_nodes_with_few_senders(const PreparedPattern& pattern, const Layout& layout,
                                                           const std::vector<bool>& sketched) {
@@ -173,8 +173,8 @@ class PatternPricer {
     }
   }
 
-  /// Relays are on the node where a block begins or on that where it ends, and share what goes between the two nodes.
-  /// So those on a node follow from what goes there and comes from there.
+  /// Relays are on the node where a block begins or on that where it ends, and share the blocks between the two nodes.
+  /// So those on a node follow from the blocks to and from it.
   void sketch_traffic() {
     sketched_blocks_ = beginning_or_ending(prepared_, sketched_);
     Pattern pattern{pattern_.ranks, {}};

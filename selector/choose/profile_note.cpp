@@ -35,7 +35,7 @@ std::string stand_in(const Machine& machine, Level level) {
   return fmt::format("levels.{}.host", machine.name_of(level));
 }
 
-/// Levels of the layout that the machine does not have, or has elsewhere, and what stands in for them.
+/// Levels of the layout that the machine does not have, or has elsewhere, and their stand-ins.
 struct UnknownLevels {
   std::vector<std::string> absent, elsewhere;
 };

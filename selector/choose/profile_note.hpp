@@ -14,14 +14,14 @@ namespace commpass {
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking);
 
-/// For people, without a full stop: which limits what is chosen exceeds, or how many of the others exceed one, so that
+/// For people, without a full stop: which limits the choice exceeds, or how many of the others exceed one, so that
 /// they come last. Empty where all keep them, and for a machine that limits messages in flight alone: windows keep
 /// that.
 /// @param ranking  the chosen one first
 std::string limits_note(const Machine& machine, std::span<const Candidate> ranking);
 
-/// The part of that note on levels that the layout nests in another order than the profile. It does not depend on what
-/// is sent.
+/// The part of that note on levels that the layout nests in another order than the profile. It does not depend on the
+/// traffic.
 std::string level_order_note(const Machine& machine, const Layout& layout);
 
 /// What explain() says, and below it that note, if there is one.

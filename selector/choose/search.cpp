@@ -91,7 +91,8 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 }
 
 /// What the search goes on from: the cheapest candidates, and behind them the cheapest of each route that is not far
-/// from them. What is cheap is often of one route, and another one that is dearer where it was begun may be cut better.
+/// from them. Cheap candidates are often of one route, and another one that is more expensive at its start may have
+/// better cuts.
 std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Calls& calls, SearchFrom from) {
   constexpr double far = 2;
   const auto seconds = [&](std::size_t i) { return ranked_seconds(candidates[i], calls); };
@@ -145,7 +146,7 @@ class Untried {
     for (const auto& candidate : candidates) known_.insert(to_string(candidate.strategy));
   }
 
-  /// Adds the candidates of those that are new, until there are so many.
+  /// Adds the candidates of those that are new, up to `most`.
   void try_all(const std::vector<Strategy>& strategies, std::size_t most, const Pricer& price,
                std::vector<Candidate>& candidates) {
     std::vector<Strategy> untried;

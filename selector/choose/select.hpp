@@ -36,10 +36,10 @@ Strategy as_run(const Candidate& candidate);
 /// memory, 2 if they have more messages in flight than the network may bear.
 int excess(const Candidate& candidate);
 
-/// What is priced in full.
+/// The candidates that are priced in full.
 enum class RankingDepth {
   all,      ///< everything
-  cheapest  ///< what may be the cheapest (see shortlist.hpp); the others come last, by what is known of them
+  cheapest  ///< those that may be the cheapest (see shortlist.hpp); the others come last, by their known parts
 };
 
 /// How often an exchange will run after it was planned. Nothing: so often that the time to plan it does not matter.
@@ -70,7 +70,7 @@ enum class RandomPart {
   lone_sender  ///< estimate_lone_sender
 };
 
-/// Prices by what is known of a pattern without its edges, or a part of it. The layout and the machine must live as
+/// Prices a pattern without its edges, or a part of it. The layout and the machine must live as
 /// long as the result, which throws NotApplicable for strategies without a closed form.
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                      const Calls& calls, Usage usage = Usage::planned, RandomPart part = RandomPart::whole);

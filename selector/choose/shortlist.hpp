@@ -26,13 +26,13 @@ Machine without_sharing(Machine machine);
 Pricer part_pricer(const Pattern& pattern, std::span<const Seconds> busy, const Layout& layout, const Machine& machine,
                    CostModel model);
 
-/// Prices in full what may be among the cheapest, from which the search goes on. Whatever is much dearer than these by
-/// a part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the calls before.
+/// Prices in full what may be among the cheapest, from which the search goes on. A strategy whose part alone is much
+/// more expensive than these keeps the price of that part (Candidate::is_part). The result depends on the calls before.
 /// @param whole   prices the pattern
 /// @param part    prices a part of it
-/// @param margin  at least so many times the price of the cheapest ones a part has to be dear
-/// @param first   so many are priced in full whatever their parts: enough to meet one that is nearly the cheapest, and
-/// to keep as many cores busy
+/// @param margin  prunes a strategy whose part costs at least `margin` times the cheapest prices
+/// @param first   strategies that are priced in full whatever their parts: enough to meet one that is nearly the
+/// cheapest, and to keep as many cores busy
 Pricer shortlist(Pricer whole, Pricer part, double margin, std::size_t first = 8);
 
 /// A shortlist for a pattern, by its busiest part without sharing, if it is so large that this is worth it; else the

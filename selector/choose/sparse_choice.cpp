@@ -21,7 +21,7 @@ namespace {
 
 double real(std::int64_t number) { return static_cast<double>(number); }
 
-/// Of `peers` ranks those that get something, if so many blocks are for any of `places` ranks.
+/// Of `peers` ranks those that get something, if `blocks` blocks are for any of `places` ranks.
 double reached_of(double peers, double places, double blocks) {
   return places > 0 ? peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5))) : 0;
 }
@@ -33,7 +33,7 @@ struct Carried {
   Carried of(double ranks) const { return {ranks * messages, ranks * blocks}; }
 };
 
-/// How many of them have so many blocks or more, if each has one and the others are spread over them at random: a
+/// The expected number of ranks with at least `blocks` blocks, if each has one and the others are spread at random: a
 /// Poisson distribution.
 class FullMessages {
  public:
@@ -201,7 +201,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   Carried all, busiest;  // to the farthest peers
   std::optional<double> most_blocks;
   if (shape.nodes_first && number == 0) {
-    // What goes to other nodes is known; what is for one's own waits.
+    // Messages for other nodes are known; those for one's own wait.
     moved.sent[far] = real(traffic.nodes_reached_max);
     moved.received[far] = real(traffic.nodes_reached) / ranks_;
     moving = real(traffic.network_messages_max);

@@ -1,4 +1,4 @@
-// Which strategy to take for a sparse dynamic data exchange, of which nobody knows the pattern: by what all ranks
+// The choice of a strategy for a sparse dynamic data exchange, whose pattern no rank knows: by what all ranks
 // together have sent before.
 #pragma once
 
@@ -53,7 +53,7 @@ class SparseChoice {
   std::vector<SparseStageCost> stages(const SparseStrategy& strategy, const SparseTraffic& traffic) const;
 
  private:
-  /// A strategy, and the dearest group of each of its stages.
+  /// A strategy, and the most expensive group of each of its stages.
   struct Shape {
     SparseStrategy strategy;
     std::vector<DiscoveryGroup> stages;

@@ -40,7 +40,7 @@ ByLevel how_far(std::span<const ReductionRound> rounds) {
 
 }  // namespace
 
-/// The longest way through stages: who is done last, for whom it waited, for whom that one did.
+/// The critical path through stages: the last rank to finish, the rank that it waited for, and so on.
 struct SparseStages::Way {
   std::vector<Seconds> done;                      // by rank, so far
   std::vector<std::vector<std::size_t>> awaited;  // by stage and rank
@@ -83,17 +83,17 @@ SparseStages::SparseStages(const Layout& layout, const Machine& machine) : layou
 
 std::vector<DiscoveryGroup> SparseStages::of(const SparseStrategy& strategy) const {
   if (layout_.ranks() == 1) return {};
-  if (strategy.is_direct()) return {everybody()};
+  if (strategy.is_direct()) return {all_ranks()};
   const auto route = make_route(strategy.route, layout_);
   std::vector<DiscoveryGroup> stages;
-  for (int s = 0; s < std::ssize(route->stages()); ++s) stages.push_back(dearest(*route, s));
+  for (int s = 0; s < std::ssize(route->stages()); ++s) stages.push_back(most_expensive(*route, s));
   if (std::ssize(some_places(at_index(layout_.ranks()))) < layout_.ranks()) return stages;
   if (strategy.discovery == Discovery::dense) await_peers(*route, stages);
   else await_groups(*route, stages);
   return stages;
 }
 
-DiscoveryGroup SparseStages::everybody() const {
+DiscoveryGroup SparseStages::all_ranks() const {
   std::vector<Rank> all(at_index(layout_.ranks()));
   std::iota(all.begin(), all.end(), 0);
   return {static_cast<double>(layout_.ranks()), static_cast<double>(layout_.max_ppn()),
@@ -101,7 +101,7 @@ DiscoveryGroup SparseStages::everybody() const {
 }
 
 /// The group whose reduction goes farthest, and the rank with the farthest peers, of whatever group.
-DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
+DiscoveryGroup SparseStages::most_expensive(const Route& route, int stage) const {
   DiscoveryGroup group;
   bool has_reduction = false;
   double far_peers = 0, all_peers = 0;
@@ -114,7 +114,7 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
     const double own_peers = std::accumulate(peers.begin(), peers.end(), 0.0), own_far = peers[layout_.outermost()];
     far_peers += own_far;
     all_peers += own_peers;
-    far_of_node[at_index(layout_.node(rank))] += own_far / (own_peers + 1);  // a rank keeps what is for itself
+    far_of_node[at_index(layout_.node(rank))] += own_far / (own_peers + 1);  // a rank keeps blocks for itself
     if (far_first(peers) > far_first(group.peers)) group.peers = peers;
     if (is_known[place]) continue;
     const auto members = route.group(rank, stage);

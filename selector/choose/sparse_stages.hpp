@@ -19,15 +19,15 @@ class SparseStages {
  public:
   SparseStages(const Layout& layout, const Machine& machine);
 
-  /// For each stage the group, and the peers, of a rank on the longest way through all stages; of very many ranks those
-  /// of the dearest of each stage that was looked at. Nothing where there is one rank.
+  /// For each stage the group, and the peers, of a rank on the critical path through all stages; of very many ranks
+  /// those of the most expensive of each stage that was looked at. Nothing where there is one rank.
   std::vector<DiscoveryGroup> of(const SparseStrategy& strategy) const;
 
  private:
   struct Way;
 
-  DiscoveryGroup everybody() const;
-  DiscoveryGroup dearest(const Route& route, int stage) const;
+  DiscoveryGroup all_ranks() const;
+  DiscoveryGroup most_expensive(const Route& route, int stage) const;
   void await_peers(const Route& route, std::vector<DiscoveryGroup>& stages) const;
   void await_groups(const Route& route, std::vector<DiscoveryGroup>& stages) const;
   ByLevel count_peers(Rank rank, std::span<const Rank> peers) const;

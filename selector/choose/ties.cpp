@@ -12,7 +12,7 @@ namespace commpass {
 
 namespace {
 
-/// Infinite for what was not priced in full, or exceeds a limit: it never ties.
+/// Infinite for candidates that were not priced in full, or exceed a limit: they never tie.
 Seconds tied_seconds(const Candidate& candidate, const Calls& calls) {
   return candidate.is_part || candidate.exceeded_limit ? std::numeric_limits<Seconds>::infinity()
                                                        : ranked_seconds(candidate, calls);

@@ -34,8 +34,8 @@ void prefer_simplest_of_ties(std::vector<Each>& ranking, double uncertainty, Sec
   std::rotate(ranking.begin(), simplest, simplest + 1);
 }
 
-/// The same for strategies: fewer stages first, then MPI's own, then standard, then what has no window. Where the
-/// profile has no uncertainty, of those that are equal.
+/// The same for strategies: fewer stages first, then MPI's own, then standard, then those without a window. Where the
+/// profile has no uncertainty, of equal ones.
 /// @return the ranking
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls = {});

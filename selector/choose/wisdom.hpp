@@ -1,4 +1,4 @@
-// What was measured of patterns, to be known the next time: wisdom, after that of FFTW.
+// Measurements of patterns, to be known the next time: wisdom, after that of FFTW.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct Wisdom {
   static constexpr std::size_t most_entries = 4096;
   std::vector<WisdomEntry> entries;  ///< the latest last
 
-  /// What was measured for this key, with this mode or a more patient one; null: nothing.
+  /// The measurement for this key, with this mode or a more patient one; null: none.
   const WisdomEntry* find(const WisdomKey& key, PlannerMode planner) const;
   /// Takes the place of an entry with the same key; of too many the oldest goes.
   void learn(WisdomEntry entry);

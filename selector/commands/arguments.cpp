@@ -25,7 +25,7 @@ namespace commpass {
 void PatternArguments::add_to(Command& command) {
   command.groups.push_back(
       {"PATTERN",
-       "who sends how many bytes to whom: one of",
+       "the bytes between ranks: one of",
        1,
        1,
        {{"--pattern", &pattern_file,
@@ -84,7 +84,7 @@ Pattern PatternArguments::load(int default_ranks) const {
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
   if (count > most_pattern_ranks)
-    throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price",
+    throw InputError(fmt::format("--ranks {}", count), "a pattern of this number of ranks takes too long to price",
                      fmt::format("use at most {}", most_pattern_ranks));
   const auto matrix = read_matrix(matrix_file, max_input_bytes);
   const auto owner =

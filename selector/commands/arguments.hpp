@@ -34,7 +34,7 @@ struct PatternArguments {
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
   /// @throws InputError
   Pattern load(int default_ranks = 0) const;
-  /// An all-to-all with equal blocks of so many ranks that its edges are better not made; nothing for other patterns.
+  /// An all-to-all with equal blocks on too many ranks to make its edges; nothing for other patterns.
   /// @throws InputError
   std::optional<Alltoall> large_alltoall() const;
   /// An all-to-all that is called once; nothing for other patterns.

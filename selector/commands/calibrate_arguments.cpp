@@ -9,7 +9,7 @@ void LaunchArguments::add_to(Command& command) {
   constexpr int most = 1000;
   command.add({{"--launches",
                 &count,
-                "start so many launches, and join what they find: '… -- mpirun -n 2'",
+                "number of launches to start, whose profiles are joined: '… -- mpirun -n 2'",
                 {.checks = {between(2, most)}, .needs = {"launcher"}}},
                {"launcher",
                 &words,

@@ -90,7 +90,7 @@ std::string text_of(const Cases& cases) {
   return text;
 }
 
-/// What bash and zsh write alike: the choices, values and kinds of words behind what was typed.
+/// What bash and zsh write alike: the choices, values and kinds of words behind the typed words.
 constexpr auto* look_up = R"(  case $typed in
 @choices@  esac
   case "$typed $previous" in
@@ -101,7 +101,7 @@ constexpr auto* look_up = R"(  case $typed in
   fi
 )";
 
-/// The commands that were typed are those words that stand at the front; what follows a command is looked up.
+/// The commands that were typed are those words that stand at the front; the words behind a command are looked up.
 constexpr auto* bash = R"(# bash completion for commpass, made by 'commpass completion bash'.
 _commpass() {
   local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}

@@ -124,7 +124,7 @@ class PassingFile {
   std::string path_;
 };
 
-/// Of a name that nobody else has.
+/// With a new name.
 std::string new_temporary_file() {
   auto path = (std::filesystem::temp_directory_path() / "commpass-measure-XXXXXX").string();
   const int file = mkstemp(path.data());

@@ -34,7 +34,7 @@ constexpr MpiProgram mpi_programs[] = {
      add_switches<commpass::CalibrateArguments>},
     {"measure", "run strategies on real ranks and compare with the prediction; run it under mpirun",
      add_switches<commpass::MeasureArguments>},
-    {"doctor", "tell what is wrong with measuring here now, and what helps; alone or under mpirun",
+    {"doctor", "find conditions that spoil measurements here now, and name remedies; alone or under mpirun",
      add_switches<commpass::DoctorArguments>}};
 
 /// Help needs no MPI; but of the ranks that a launcher started one alone must give it.

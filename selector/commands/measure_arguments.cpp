@@ -30,8 +30,8 @@ void MeasureArguments::add_to(Command& command) {
         {.needs = {"--cartesian"}}},
        {"--halo",
         &halo,
-        "exchange the halo of an array on the grid of --generate cartesian:…, of which each rank has so many cells "
-        "(100x100x100) of as many bytes as the pattern's blocks, in each way",
+        "exchange the halo of an array on the grid of --generate cartesian:…, of which each rank has this number of "
+        "cells (100x100x100), each of as many bytes as the pattern's blocks, in each way",
         {.excludes = {"--one-shot", "--cartesian"}}},
        {"--depth", &depth, "of the halo: a number for all dimensions, or one for each (1x1x2)", {.needs = {"--halo"}}},
        {"--sparse",

@@ -32,7 +32,7 @@ struct PictureArguments {
   /// Is it one of messages, which needs a view of them?
   bool shows_messages() const;
   /// Writes the picture, and its numbers beside it: FILE with .csv in place of .svg. Nothing without --svg.
-  /// @param view  of what was chosen, where shows_messages()
+  /// @param view  of the choice, where shows_messages()
   /// @throws InputError
   void write(const PredictArguments& arguments, const Prediction& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;

@@ -37,7 +37,7 @@ auto with_progress(Work work) {
   return work();
 }
 
-/// What is off about the profile for such a layout.
+/// Warnings about the profile for such a layout.
 void tell_of_use(const Profile& profile, const Layout& layout) {
   if (const auto warning = use_warning(profile, {.ranks_per_node = layout.max_ppn()}); !warning.empty())
     std::fputs(wrap_lines("commpass: " + warning + "\n").c_str(), stderr);
@@ -81,8 +81,8 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
   if (!output.picture.svg.empty())
     throw InputError("--svg " + output.picture.svg, "sparse exchanges have no picture", "leave it out");
   if (!output.trace.empty())
-    throw InputError("--trace " + output.trace, "who receives what is found in a sparse exchange and not planned",
-                     "leave it out");
+    throw InputError("--trace " + output.trace,
+                     "a sparse exchange finds its messages while it runs and has no plan to trace", "leave it out");
   const auto& selection = arguments.selection;
   const auto& format = selection.format;
   const auto prediction = with_progress([&] { return predict_sparse(arguments); });
@@ -95,7 +95,7 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
     std::fputs(((is_data ? "" : "\n") + prediction.explanation).c_str(), is_data ? stderr : stdout);
 }
 
-/// @throws InputError if what is read would be replaced
+/// @throws InputError if an input file would be replaced
 void check_files(const PredictArguments& arguments, const PredictOutput& output) {
   const auto& svg = output.picture.svg;
   for (const auto& file : {svg, output.trace}) refuse_standard_output(file);
@@ -114,7 +114,7 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   const auto prediction = with_progress([&] { return make_prediction(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
   arguments.selection.layout.warn_uneven(prediction.layout.ranks());
-  // Before the files: what was priced is told even where they cannot be written.
+  // Before the files: prices are told even where they cannot be written.
   arguments.selection.print(prediction.report, prediction.explanation);
   std::optional<ExchangeView> view;
   if (pattern)
@@ -141,10 +141,10 @@ Command predict_command() {
         "any (variable); strategies are those of such exchanges",
         {.one_of = {"constant", "variable"}, .excludes = {"--one-shot"}}},
        {"--all", &arguments->all,
-        "price all strategies in full, also those that the busiest ranks alone show to be too dear"},
+        "price all strategies in full, also those that the busiest ranks alone show to be too expensive"},
        {"--objective",
         &arguments->objective,
-        "what is chosen takes the least time (the default), memory for what ranks forward, or partners of a rank; of "
+        "the choice takes the least time (the default), memory for forwarded blocks, or partners of a rank; of "
         "equals the fastest",
         {.one_of = {objective_time, objective_memory, objective_partners}, .excludes = {"--sparse", "--explain"}}},
        {"--all-points", &arguments->all_points, "show every strategy that was priced, not only the best of each route"},
@@ -154,10 +154,11 @@ Command predict_command() {
         "default, or for example x4 or +1; memory=host..device compares both",
         {.excludes = {"--top", "--explain", "--objective"}}}});
   output->picture.add_to(command);
-  command.add({{"--trace",
-                &output->trace,
-                "also write what every rank does when, with what is chosen: JSON for Perfetto and chrome://tracing",
-                {.excludes = {"--sweep"}}}});
+  command.add(
+      {{"--trace",
+        &output->trace,
+        "also write the actions of every rank over time, with the choice: JSON for Perfetto and chrome://tracing",
+        {.excludes = {"--sweep"}}}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments, output] { predict(*arguments, *output); };
   return command;

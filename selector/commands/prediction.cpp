@@ -175,8 +175,8 @@ std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking) {
   return removed;
 }
 
-/// Puts what takes the least of something first, of equals the fastest.
-/// @throws InputError if what a candidate takes is not known
+/// Sorts by the least use of a resource, of equals the fastest first.
+/// @throws InputError if the use of a candidate is not known
 void order_by(const std::string& objective, std::vector<Candidate>& ranking) {
   if (objective == objective_time) return;
   const auto amount_of = [&](const Candidate& candidate) {
@@ -218,7 +218,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
   Report report;
   auto ranking = rank_named(
       strategies, [&](std::span<const Strategy> some) { return pricing.rank(layout, some); }, report.not_priced);
-  report.too_dear = remove_parts(ranking);
+  report.pruned = remove_parts(ranking);
   order_by(arguments.objective, ranking);
   report.context = {{"profile", profile.machine.name},
                     {"layout", layout.describe()},

@@ -21,7 +21,7 @@ struct PredictArguments {
   bool one_shot = false;
   std::string sparse;  ///< constant or variable sizes of a sparse exchange; empty: it is none
   bool all = false;
-  std::string objective = objective_time;  ///< what is minimised
+  std::string objective = objective_time;  ///< the minimised quantity
   bool all_points = false;                 ///< of a table: not only the best of each route
   bool prefers_closed_form = false;        ///< of all-to-alls, also where their edges are few
 

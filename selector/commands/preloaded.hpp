@@ -11,8 +11,8 @@ namespace commpass {
 enum class MpiKind { open_mpi, mpich, unknown };
 
 /// "mpirun", "mpiexec.mpich", …: the first word, or the first one behind programs such as env and timeout, if it is
-/// one; else the number of words. A launcher further behind is an argument, or is started by a program that nobody
-/// knows.
+/// one; else the number of words. A launcher further behind is an argument, or is started by an unknown
+/// program.
 std::size_t find_launcher(const std::vector<std::string>& words);
 
 /// By what `mpirun --version` prints.

@@ -1,4 +1,4 @@
-// A line on stderr for commands that take long: what is done, until it is over.
+// A line on stderr for commands that take long: the current step, until it is over.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class ProgressLine {
   static constexpr Duration usual_patience{2000}, usual_interval{500};
 
   /// @param is_shown  false: nothing is written
-  /// @param text      what to write after so many seconds; called on another thread
+  /// @param text      the text to write, given the seconds so far; called on another thread
   /// @param patience  before the first text
   ProgressLine(bool is_shown, std::function<std::string(double seconds)> text, Duration patience = usual_patience,
                Duration interval = usual_interval, std::FILE* file = stderr);

@@ -1,4 +1,4 @@
-// commpass report: one HTML file of what a profile says, and of what is predicted for a pattern.
+// commpass report: one HTML file of a profile, and of predictions for a pattern.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -95,14 +95,14 @@ PageTable parts_table(const Candidate& chosen, const Candidate& other) {
   return table;
 }
 
-/// @param other  a strategy to set beside what is chosen; null: none
+/// @param other  a strategy to set beside the choice; null: none
 void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& prediction, const Strategy* other) {
   if (!drawn.pattern) {
     page.paragraph("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;
   }
   const auto view = view_exchange(*drawn.pattern, prediction.layout, as_run(prediction.report.rows.front().candidate));
-  page.heading("Who sends to whom");
+  page.heading("Messages between ranks");
   page.picture(draw_matrices(view));
   page.heading("When ranks do what");
   page.picture(draw_timeline(view, trace_view(view, prediction.profile.machine)));
@@ -117,7 +117,7 @@ void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& predi
 }
 
 void add_prediction(Page& page, const ReportArguments& arguments) {
-  // First what takes little time, so that what is wrong there is told soon.
+  // The quick parts first, so that their errors are told soon.
   const auto drawn = find_drawn_pattern(arguments.predict);
   std::optional<Candidate> other;
   if (!arguments.other_strategy.empty()) {
@@ -129,24 +129,24 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   const auto prediction = make_prediction(arguments.predict);
   arguments.predict.selection.layout.warn_uneven(prediction.layout.ranks());
   page.heading("The choice");
-  PageTable context{"What was predicted", {"what", "value"}, {}};
+  PageTable context{"Predicted exchange", {"what", "value"}, {}};
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
   page.table(context);
   page.paragraph(describe_choice(prediction.report) + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
   page.picture(draw_cost_bars(prediction.report));
   page.table(ranking_table(prediction.report, arguments.predict.selection.place()));
-  if (!prediction.report.too_dear.empty())
+  if (!prediction.report.pruned.empty())
     page.paragraph(
         fmt::format("{} more were not priced in full: their busiest ranks alone take too long (--all prices "
                     "them).",
-                    prediction.report.too_dear.size()));
+                    prediction.report.pruned.size()));
   std::vector<Candidate> ranking;
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
   page.lines(explain(ranking, 0, prediction.report.calls, prediction.report.ties));
   const bool is_chosen = other && to_string(other->strategy) == prediction.report.chosen;
-  if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is what is chosen.");
+  if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is the choice.");
   if (other && !is_chosen) {
     page.heading("Against " + to_string(other->strategy));
     Report two;
@@ -167,7 +167,7 @@ std::string percent(double share) {
 /// What a recorded run is, before anything is said of its calls.
 PageTable run_table(const Record& record) {
   const auto measured_s = measured_in_calls(record);
-  return {"What was recorded",
+  return {"Recorded run",
           {"what", "value"},
           {{"program", record.program},
            {"MPI library", record.mpi},
@@ -273,7 +273,7 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
   for (const auto& machine : advice.machines) add_machine(page, advice, machine);
 }
 
-/// How sure the lines are, and what was predicted of exchanges that nothing was fitted to.
+/// How sure the lines are, and predictions of exchanges that nothing was fitted to.
 void add_calibration(Page& page, const Profile& profile) {
   PageTable table{"Fits: half of the measured times are nearer to the line than the error",
                   {"level", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"},
@@ -432,7 +432,7 @@ Command report_command() {
                {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
                {"--compare-strategy",
                 &arguments->other_strategy,
-                "set this strategy beside what is chosen",
+                "set this strategy beside the choice",
                 {.offer = Offer::strategies}},
                {"--compare-profile",
                 &arguments->other_profile,

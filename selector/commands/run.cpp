@@ -1,4 +1,4 @@
-// commpass run, commpass record: start a program that nobody changes with libcommpass-mpi before the MPI library.
+// commpass run, commpass record: start an unmodified program with libcommpass-mpi before the MPI library.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX
@@ -293,7 +293,7 @@ void record_program(const RecordArguments& arguments) {
 
 Command run_program_command() {
   auto arguments = std::make_shared<RunArguments>();
-  Command command{"run", "start a program that nobody changes, with its exchanges taken over where that is faster"};
+  Command command{"run", "start an unmodified program, with its exchanges taken over where that is faster"};
   command.add({{"--profile",
                 &arguments->profile,
                 "machine profile: a NAME of 'commpass profile list' or a file",
@@ -309,7 +309,7 @@ Command run_program_command() {
 
 Command record_command() {
   auto arguments = std::make_shared<RecordArguments>();
-  Command command{"record", "start a program that nobody changes, and write down which exchanges it makes"};
+  Command command{"record", "start an unmodified program, and write down which exchanges it makes"};
   command.add({{"-o,--output", &arguments->output, "file to write (default: commpass-record.json)"}});
   arguments->started.add_to(command);
   command.footer = "commpass record -o run.json -- mpirun -n 4 ./program";

@@ -45,7 +45,7 @@ bool has_key(const std::string& generator, const std::string& key) {
          std::ranges::any_of(found->keys, [&](const GeneratorKey& known) { return known.name == key; });
 }
 
-/// A grid of so many ranks whose dimensions are as equal as their prime factors allow, the largest first.
+/// A grid of `ranks` ranks whose dimensions are as equal as their prime factors allow, the largest first.
 std::string even_grid(std::int64_t ranks, std::size_t dimensions) {
   std::vector<std::int64_t> factors;
   for (std::int64_t factor = 2; factor * factor <= ranks; ++factor)
@@ -164,7 +164,7 @@ class Sweep {
   }
 
  private:
-  /// What is predicted at one point.
+  /// The prediction at one point.
   struct Setting {
     std::vector<std::int64_t> values;
     PredictArguments arguments;
@@ -286,7 +286,7 @@ class Sweep {
   }
 
   /// A name that no value makes a strategy of is wrong in something else.
-  /// @throws InputError that says what is wrong at the first point
+  /// @throws InputError with the error at the first point
   void require_a_value(const std::vector<Setting>& settings, std::size_t name) const {
     std::exception_ptr first_error;
     for (const auto& setting : settings) try {

@@ -9,8 +9,8 @@
 
 namespace commpass {
 
-/// Predicts every combination of values. All-to-alls are priced in closed form, as far as what is named has one, so
-/// that all points are priced alike.
+/// Predicts every combination of values. All-to-alls are priced in closed form, as far as the named strategies have
+/// one, so that all points are priced alike.
 /// @throws InputError, also if a key does not fit the pattern or the strategies
 SweepReport run_sweep(const PredictArguments& arguments, const std::vector<SweepRange>& ranges);
 

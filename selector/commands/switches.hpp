@@ -16,7 +16,7 @@ namespace commpass {
 /// A rule for the text of a value.
 struct Check {
   std::string name;                                        ///< behind the kind of the value in --help; may be empty
-  std::function<std::string(const std::string&)> problem;  ///< what is wrong and what to use; empty: nothing
+  std::function<std::string(const std::string&)> problem;  ///< the error and the remedy; empty: none
 };
 
 /// Where a value goes. Its type is the kind of the value: bool is a flag without a value, Bytes a size ("64KiB"). A

@@ -1,4 +1,4 @@
-// commpass wisdom: what was measured and kept, and how to forget it.
+// commpass wisdom: kept measurements, and how to forget them.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -83,7 +83,7 @@ void forget(const Arguments& arguments) {
 
 Command wisdom_command() {
   const auto shown = std::make_shared<Arguments>(), forgotten = std::make_shared<Arguments>();
-  Command show_command{"show", "what is known, the latest last"};
+  Command show_command{"show", "show kept measurements, the latest last"};
   shown->add_to(show_command);
   shown->format.add_to(show_command);
   show_command.run = [shown] { show(*shown); };
@@ -93,7 +93,7 @@ Command wisdom_command() {
   forget_command.add({{"--all", &forgotten->all, "all entries"}});
   forget_command.run = [forgotten] { forget(*forgotten); };
 
-  Command command{"wisdom", "show or forget what was measured and kept (COMMPASS_WISDOM)"};
+  Command command{"wisdom", "show or forget kept measurements (COMMPASS_WISDOM)"};
   command.commands = {show_command, forget_command};
   return command;
 }

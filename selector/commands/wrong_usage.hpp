@@ -1,4 +1,4 @@
-// Private to run_command: what is wrong with a command line, as a sentence that says what to write.
+// Private to run_command: the error of a command line, as a sentence that says what to write.
 #pragma once
 
 #include <optional>

@@ -241,9 +241,9 @@ std::string report_table(const Report& report, std::size_t top) {
            report.shows_all_points ? "a larger --top shows them"
            : top > 0               ? "--all-points without --top shows them"
                                    : "--all-points shows them");
-  if (!report.too_dear.empty())
+  if (!report.pruned.empty())
     append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
-           report.too_dear.size());
+           report.pruned.size());
   text += describe_not_priced(report.not_priced);
   auto closing = "\n" + describe_choice(report) + "\n" + describe_spread(report);
   if (!report.note.empty()) closing += fmt::format("Note: {}.\n", report.note);
@@ -272,10 +272,10 @@ std::string report_json(const Report& report, std::size_t top) {
     }
     json["ranking"].push_back(std::move(entry));
   }
-  if (!report.too_dear.empty()) {
+  if (!report.pruned.empty()) {
     auto& not_priced = json["not_priced_in_full"];
     not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
-    for (const auto& strategy : report.too_dear) not_priced["strategies"].push_back(to_string(strategy));
+    for (const auto& strategy : report.pruned) not_priced["strategies"].push_back(to_string(strategy));
   }
   for (const auto& [strategy, reason] : report.not_priced)
     json["not_priced"].push_back({{"strategy", strategy}, {"reason", reason}});

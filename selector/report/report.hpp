@@ -27,7 +27,7 @@ struct Report {
   std::vector<ReportRow> rows;          ///< as they are ranked, then those without a price
   std::optional<Seconds> baseline_s;    ///< measured: the plain loop of MPI libraries
   std::optional<double> regret;         ///< measured time of the chosen one ÷ of the best
-  std::vector<Strategy> too_dear{};     ///< not priced in full, since their busiest ranks alone take too long
+  std::vector<Strategy> pruned{};       ///< not priced in full, since their busiest ranks alone take too long
   std::vector<ReportRow> baselines{};   ///< what programs do today (baseline.hpp), as far as it is not among the rows
   Calls calls{};                        ///< by which candidates are compared with them
   std::vector<NotPriced> not_priced{};  ///< of those that are named

@@ -22,7 +22,7 @@ constexpr Seconds call_s = 3e-6;
 constexpr double rate_within = 5e11;
 bool takes_no_time = false;
 
-/// What so many processes at once take.
+/// Time of a copy by `processes` processes at once.
 DeviceCopy truth(int processes, bool to_host, bool is_pinned) {
   const double slower = is_pinned ? 1 : 3;
   return {processes, (to_host ? 1e-5 : 1.2e-5) * (processes + 1) * slower,

@@ -132,7 +132,7 @@ TEST(EarlySends, GiveTheTimeOfTheSendAndLetTheReceiverComeLate) {
   EXPECT_TRUE(no_message_is_left());
 }
 
-TEST(WriteAnew, LeavesWhatIsThere) {
+TEST(WriteAnew, LeavesTheContents) {
   for (const std::size_t bytes : {0, 1, 63, 64, 65, 1000}) {
     std::vector<std::byte> memory(bytes);
     for (std::size_t i = 0; i < bytes; ++i) memory[i] = static_cast<std::byte>(i * 7 + 1);

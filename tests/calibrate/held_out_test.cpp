@@ -1,4 +1,4 @@
-// Exchanges that no fit has seen, on real ranks, and what is measured again where they are far off.
+// Exchanges that no fit has seen, on real ranks, and repeated measurements where they are far off.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -65,7 +65,7 @@ TEST_F(HeldOutExchanges, ThatAreFarOffAreMeasuredAgainWhereTheErrorIs) {
   const auto& all = patient.provenance.held_out;
   const auto many = std::ranges::find(all, "many small", &HeldOut::exchange);
   ASSERT_NE(many, all.end());
-  EXPECT_LT(many->predicted_s, 1) << "priced by what was found then";
+  EXPECT_LT(many->predicted_s, 1) << "priced by the new measurement";
 }
 
 }  // namespace

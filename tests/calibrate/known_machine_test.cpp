@@ -283,7 +283,7 @@ class KnownMachine : public testing::Test {
   CalibrationOptions options_{.name = "known", .budget_s = 1000, .progress = {}};
   std::optional<Calibration> calibration_;
 
-  /// Everything but what needs real ranks.
+  /// Everything but the parts that need real ranks.
   const Machine& calibrate() {
     auto& c = calibration_.emplace(MPI_COMM_SELF, world_.layout, options_);
     find_slow_nodes(c);
@@ -421,7 +421,7 @@ TEST_F(KnownMachine, HasProtocolsThatHoldForAnOctaveOnly) {
   expect_lines_of(calibrate().host.by_level[1]->protocols, world_.machine.host.by_level[1]->protocols);
 }
 
-// None of the sizes that are drawn lies in the middle one, in which messages are faster than just below it.
+// No drawn size lies in the second one, in which messages are faster than just below it.
 TEST_F(KnownMachine, HasAProtocolThatIsMetOnlyOnTheWayToASwitch) {
   world_.machine.host.by_level[0]->protocols = {
       protocol("short", 16384, 2e-7, 1.5e-10, 1e-7, 1e-10, 5e-8, 5e-10),
@@ -458,7 +458,7 @@ TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
   const auto& protocols = found.host.find(standard_level::network)->protocols;
   const auto& known = world_.machine.host.find(standard_level::network)->protocols;
   ASSERT_EQ(protocols.size(), known.size());
-  for (std::size_t i = 0; i < known.size(); ++i) {  // by messages each way: nobody else sends
+  for (std::size_t i = 0; i < known.size(); ++i) {  // by messages each way: no other rank sends
     expect_near(protocols[i].alpha_receive_s.value(), *known[i].alpha_receive_s, known[i].name);
     expect_near(protocols[i].beta_receive_s_per_byte.value(), *known[i].beta_receive_s_per_byte, known[i].name);
   }
@@ -772,11 +772,11 @@ TEST(Sampling, MeasuresAgainWhatABurstOfInterferenceHasSpoilt) {
   for (const auto& [key, series] : all) EXPECT_THAT(series.samples, testing::Each(1e-3));
   EXPECT_GT(sample(3, 100), 0);
   for (const auto& [key, series] : all)
-    EXPECT_THAT(series.samples, testing::Contains(2e-3)) << "what goes on is how things are";
+    EXPECT_THAT(series.samples, testing::Contains(2e-3)) << "a lasting slow state is no outlier";
   EXPECT_EQ(sample(100, 100), 0);
 }
 
-TEST(Sampling, RepeatsWhatIsShortAndEndsWhenItsTimeIsKnown) {
+TEST(Sampling, RepeatsShortRunsAndEndsWhenItsTimeIsKnown) {
   Sampler sampler(MPI_COMM_SELF, 10);
   std::map<Seconds, std::vector<int>> repetitions;
   std::map<Seconds, Series> all{{1e-3, {}}, {1e-5, {}}, {1e-12, {}}};

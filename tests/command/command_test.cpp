@@ -661,7 +661,7 @@ TEST(Predict, WeighsThePlanWhereCallsAreCounted) {
       << "in closed form, too";
 }
 
-TEST(Predict, ExplainsWhatIsNotAmongTheCandidates) {
+TEST(Predict, ExplainsAStrategyThatIsNotACandidate) {
   const auto result = commpass(predict + "--strategy standard --explain stfw,dims=2x8");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("\nstfw,dims=2x8: "), std::string::npos) << result.out;
@@ -741,9 +741,9 @@ TEST(Predict, PricesInFullWhatMayBeTheCheapestUnlessAllIsAskedFor) {
     if (std::ranges::find(left, row["strategy"]) != left.end()) {
       EXPECT_GE(row["predicted_s"].get<double>(), all["ranking"][0]["predicted_s"].get<double>()) << row["strategy"];
     }
-  const auto dear = left[0].get<std::string>();
+  const auto pruned = left[0].get<std::string>();
   EXPECT_NE(commpass(run).out.find(fmt::format("{} more were not priced in full", left.size())), std::string::npos);
-  EXPECT_NE(commpass(run + "--explain " + dear).out.find(dear + " is "), std::string::npos) << "priced now";
+  EXPECT_NE(commpass(run + "--explain " + pruned).out.find(pruned + " is "), std::string::npos) << "priced now";
 }
 
 TEST(Version, IsPrinted) {
@@ -777,7 +777,7 @@ TEST(Predict, TakesAMatrix) {
 }
 
 // The lines of a block below a comment `output of: ARGUMENTS` are lines of that output, in this order.
-TEST(Documents, ShowWhatComes) {
+TEST(Documents, ShowOutputsAsTheyAre) {
   const std::filesystem::path source = COMMPASS_TEST_SOURCE;
   const std::string_view begin = "<!-- output of: ", end = " -->";
   int blocks = 0;
@@ -900,7 +900,7 @@ TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
                     begin = "%%MatrixMarket";
   EXPECT_TRUE(test::run(make + own_output).out.starts_with(begin));
   EXPECT_TRUE(test::run("bash -c '" + make + ">(cat) | cat'").out.starts_with(begin));
-  // Where stdout is a file, what was there stays, and what is printed comes behind.
+  // Where stdout is a file, the earlier contents stay, and the output comes behind.
   const auto both = test::run("sh -c 'echo first; " + make + own_output + " --statistics'");
   EXPECT_EQ(both.out.find("first\n" + begin), 0U) << both.out;
   EXPECT_NE(both.out.find("message size"), std::string::npos) << both.out;
@@ -1145,7 +1145,7 @@ TEST(Golden, ProfileShow) {
   ASSERT_NE(place, std::string::npos) << text;
   expect_golden("show.txt", text.replace(place, path.size(), "show.json"));
 }
-TEST(ProfileShow, TellsWhatTakesThePlaceOfDatatypesOfWhichHalfIsKnown) {
+TEST(ProfileShow, TellsTheStandInOfDatatypesOfWhichHalfIsKnown) {
   const test::TemporaryDirectory directory;
   auto profile = test::contents_of(COMMPASS_TEST_GOLDEN "/show.json");
   const std::string rate = R"("datatype_rate_bytes_per_s": 2e9, )";
@@ -1381,7 +1381,7 @@ class WisdomCommand : public testing::Test {
   const std::string path_ = testing::TempDir() + "/shown-wisdom-" + std::to_string(getpid()) + ".json";
 };
 
-TEST_F(WisdomCommand, ShowsWhatWasMeasured) {
+TEST_F(WisdomCommand, ShowsMeasurements) {
   const auto table = commpass("wisdom show " + path_).out;
   for (const char* part : {"standard", "tuna,radix=4", "15 us", "lassen; Power9", "2 of at most 4096 patterns"})
     EXPECT_NE(table.find(part), std::string::npos) << part << " in " << table;
@@ -1396,7 +1396,7 @@ TEST_F(WisdomCommand, ShowsWhatWasMeasured) {
   EXPECT_EQ(commpass("wisdom show --json --csv " + path_).exit_code, 2);
 }
 
-TEST_F(WisdomCommand, ForgetsWhatIsNamed) {
+TEST_F(WisdomCommand, ForgetsNamedEntries) {
   EXPECT_EQ(commpass("wisdom forget " + path_).exit_code, 1) << "what?";
   EXPECT_EQ(commpass("wisdom forget --all --machine lassen " + path_).exit_code, 1) << "which of both?";
   EXPECT_EQ(commpass("wisdom forget --machine lassen " + path_).out, path_ + ": 1 of 2 patterns are forgotten.\n");

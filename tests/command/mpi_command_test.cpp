@@ -172,7 +172,7 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
 }
 
 // Three ranks, of which some have nothing to receive in short bursts. On fewer cores they take turns.
-TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
+TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNoRankThatTakesTurns) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("three.json");
   const auto result = mpirun(3, "calibrate --budget 0.5s --layout node=1,numa=1,core=3 -o " + file);
@@ -192,7 +192,7 @@ TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   EXPECT_EQ(lacks(provenance, "held_out"), crowded);
 }
 
-TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
+TEST(Calibrate, MeasuresOperationsAndDatatypesButNothingThatNeedsMoreNodes) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("here.json");
   ASSERT_EQ(mpirun(2, "calibrate --budget 2s --ppn 1 -o " + file).exit_code, 0);
@@ -461,7 +461,7 @@ TEST(Measure, VerifiesBytesThatSeveralRanksGet) {
   }
 }
 
-TEST(Measure, RunsWhatIsNamedWithoutAPriceToo) {
+TEST(Measure, RunsNamedStrategiesWithoutAPriceToo) {
   const std::string command =
       "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --verify --json "
       "--strategies ";
@@ -625,7 +625,7 @@ TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
 }
 
-TEST(Measure, RunsWhatProgramsDoTodayBesideWhatIsNamed) {
+TEST(Measure, RunsTheMethodsOfTodaysProgramsBesideNamedStrategies) {
   const auto result =
       mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy tuna,radix=2");
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -1,4 +1,4 @@
-// commpass predict --sparse: what the library would choose, and what is refused.
+// commpass predict --sparse: the choice of the library, and refused arguments.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(SparsePrediction, OfALargeAllToAllMakesNoEdges) {
   EXPECT_NE(result.out.find("more\n"), std::string::npos) << result.out;
 }
 
-TEST(SparsePrediction, PricesWhatIsNamedAndTellsWhatHasNoPrice) {
+TEST(SparsePrediction, PricesNamedStrategiesAndTellsWhichHaveNoPrice) {
   const auto named = random_pattern + "--ppn 4 --sparse variable --strategy direct+rma --strategy direct+nbx ";
   const auto json = Json::parse(predict_sparse(named + "--json").out);
   ASSERT_EQ(json["ranking"].size(), 1U);

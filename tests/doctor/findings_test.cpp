@@ -99,7 +99,7 @@ TEST(Doctor, NamesTheDevices) {
   EXPECT_EQ(about(facts, "devices").state, State::good);
 }
 
-/// What makes a quiet machine sick, on what line that shows, and how badly.
+/// A fault of a quiet machine, the line that shows it, and its severity.
 struct Illness {
   const char* subject;
   State state;

@@ -1,4 +1,4 @@
-// What is read of a system, from files as Linux has them.
+// Facts about a system, read from files as Linux has them.
 #include "doctor/host.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class HostFiles : public testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(HostFiles, TellWhatIsThere) {
+TEST_F(HostFiles, TellTheHost) {
   write("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Some Processor 3 GHz\nprocessor\t: 1\nmodel name\t: Another\n");
   write("/proc/loadavg", "1.25 0.80 0.60 3/321 4711\n");
   write("/sys/fs/cgroup/cpu.max", "150000 100000\n");
@@ -39,7 +39,7 @@ TEST_F(HostFiles, TellWhatIsThere) {
   EXPECT_EQ(host.quota, 1.5);
   EXPECT_EQ(host.governor, "powersave");
   EXPECT_EQ(host.ptrace_scope, 1);
-  // Not what was idle (4000) or waited for devices (500).
+  // Without idle time (4000) and waits for devices (500).
   EXPECT_DOUBLE_EQ(used_by_all(root()).value(), 171.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 

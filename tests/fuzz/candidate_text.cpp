@@ -1,4 +1,4 @@
-// What ranks tell each other of what they have priced: what is accepted is told again in the same way.
+// Texts of priced candidates between ranks: an accepted text is written again in the same way.
 #include "selector/choose/candidate_text.hpp"
 
 #include "fuzz/fuzz.hpp"

@@ -1,4 +1,4 @@
-// Generator texts: what is accepted is a valid pattern.
+// Generator texts: an accepted text is a valid pattern.
 #include "model/pattern/generate.hpp"
 
 #include "fuzz/fuzz.hpp"

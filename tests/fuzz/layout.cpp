@@ -1,4 +1,4 @@
-// Layout texts: what is accepted has the ranks that are asked for.
+// Layout texts: an accepted text has the wanted number of ranks.
 #include "model/machine/layout.hpp"
 
 #include "fuzz/fuzz.hpp"

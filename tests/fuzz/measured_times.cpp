@@ -1,4 +1,4 @@
-// Tables of measured times: what is accepted has times, and can be condensed.
+// Tables of measured times: an accepted table has times, and can be condensed.
 #include "calibrate/fit/measured_times.hpp"
 
 #include "fuzz/fuzz.hpp"

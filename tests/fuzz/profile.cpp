@@ -1,4 +1,4 @@
-// Profiles: what is accepted is written in a form that is read as the same machine.
+// Profiles: an accepted one is written in a form that is read as the same machine.
 #include "model/machine/profile.hpp"
 
 #include "fuzz/fuzz.hpp"

@@ -1,4 +1,4 @@
-// Records of runs: what is accepted is written in a form that is read as the same.
+// Records of runs: an accepted one is written in a form that is read as the same.
 #include "selector/report/record.hpp"
 
 #include "fuzz/fuzz.hpp"

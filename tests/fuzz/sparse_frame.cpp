@@ -1,4 +1,4 @@
-// Parcels of sparse exchanges: what is accepted is blocks between ranks, one after another, that together are the
+// Parcels of sparse exchanges: an accepted one is blocks between ranks, one after another, that together are the
 // parcel.
 #include "runtime/sparse/sparse_frame.hpp"
 

@@ -1,4 +1,4 @@
-// Strategy texts: what is accepted prints in a form that is read as the same strategy, and has a route or says why not.
+// Strategy texts: an accepted one prints in a form that is read as the same strategy, and has a route or says why not.
 // The same text may be that of a sparse exchange.
 #include "model/route/strategy.hpp"
 

@@ -1,4 +1,4 @@
-// Ranges of --sweep: few values, ascending, within what was asked for.
+// Ranges of --sweep: few values, ascending, within the given bounds.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// Wisdom: what is accepted is written in a form that is read as the same.
+// Wisdom: an accepted one is written in a form that is read as the same.
 #include "selector/choose/wisdom.hpp"
 
 #include "fuzz/fuzz.hpp"

@@ -13,7 +13,7 @@ TEST(Median, IsTheMiddle) {
   EXPECT_EQ(median({1, 1, 1, 100}), 1);
 }
 
-TEST(LowerMedian, IsTheLowerOfTwoInTheMiddle) {
+TEST(LowerMedian, IsTheLowerOfTwoCentralValues) {
   EXPECT_EQ(lower_median({3, 1, 2}), 2);
   EXPECT_EQ(lower_median({4, 1, 3, 2}), 2);
   EXPECT_EQ(lower_median({1e-9, 0}), 0);

@@ -65,7 +65,7 @@ inline Machine cluster_of_two_protocols() {
   return machine;
 }
 
-/// Every pair of ranks sends `bytes` to each other; nobody to itself.
+/// Every pair of ranks sends `bytes` to each other; none to itself.
 inline Pattern alltoall(int ranks, Bytes bytes) {
   Pattern pattern{ranks, {}};
   for (Rank i = 0; i < ranks; ++i)

@@ -140,7 +140,7 @@ TEST(Text, TellsSharesBeyondAHundredPercentAsFactors) {
   EXPECT_EQ(format_error(9), "10 times");
 }
 
-TEST(Text, WrapsWhatIsWiderThanItsColumns) {
+TEST(Text, WrapsTextsWiderThanItsColumns) {
   const std::string word(30, 'x'), wide(text_columns + 20, 'y');
   EXPECT_EQ(wrap_lines(word + " " + word + "\n\nend"), word + " " + word + "\n\nend");
   EXPECT_EQ(wrap_lines("  " + word + " " + word + " " + word + " " + word + "\n"),

@@ -22,7 +22,7 @@ Profile sharing_profile() {
   return profile;
 }
 
-TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
+TEST(SharedRates, ShowMeasurementsAndTheirDistanceFromTheLine) {
   auto profile = sharing_profile();
   profile.provenance_json =
       R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","level":"network","bytes":1000000,"pairs":[1,4,8],"seconds":[1.001e-3,2.201e-3,4.001e-3],
@@ -64,7 +64,7 @@ TEST(SharedRates, OfAnEjectionThatOthersLimitFirstHaveNoLine) {
   EXPECT_EQ(picture.csv.find("line"), std::string::npos) << picture.csv;
 }
 
-TEST(SharedRates, PassOverWhatIsNotAsCalibrateWritesIt) {
+TEST(SharedRates, PassOverRecordsThatCalibrateDoesNotWrite) {
   auto profile = sharing_profile();
   for (
       const auto* text :
@@ -77,7 +77,7 @@ TEST(SharedRates, PassOverWhatIsNotAsCalibrateWritesIt) {
     EXPECT_TRUE(timed_sharing(profile).empty()) << text;
   }
   profile.machine.levels[standard_level::node].up_rate_bytes_per_s = 1e-300;
-  EXPECT_FALSE(has_shared_rates(profile)) << "times that nobody can draw";
+  EXPECT_FALSE(has_shared_rates(profile)) << "times that cannot be drawn";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(EscapeXml, LeavesNothingThatXmlTakesForItsOwn) {
   EXPECT_EQ(escape_xml("α 3×"), "α 3×");
 }
 
-TEST(EscapeXml, ReplacesWhatIsNoCharacterOfXml) {
+TEST(EscapeXml, ReplacesBytesThatAreNotXmlCharacters) {
   EXPECT_EQ(escape_xml(std::string("a\0b\x01\x1f", 5)), "a?b??");
   EXPECT_EQ(escape_xml("\xff\xc3"), "??");       // no UTF-8
   EXPECT_EQ(escape_xml("\xc0\x80"), "??");       // overlong

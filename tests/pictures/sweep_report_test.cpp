@@ -141,7 +141,7 @@ TEST(SweepLines, MayBeMoreThanThereAreLooks) {
   EXPECT_NE(draw_sweep_lines(many).body.find("tuna,radix=51"), std::string::npos);
 }
 
-TEST(SweepJson, KeepsWhatIsNoUtf8Readable) {
+TEST(SweepJson, KeepsInvalidUtf8Readable) {
   auto named = report();
   named.context[1].second = "file \xff";
   EXPECT_EQ(Json::parse(sweep_json(named))["context"]["pattern"], "file \xef\xbf\xbd");
@@ -159,7 +159,7 @@ TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {
   EXPECT_NE(body.find("eager from 513 on"), std::string::npos) << body;
 }
 
-TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
+TEST(MessageTimes, ShowMeasurementsBesideTheLine) {
   Profile profile;
   profile.machine.name = "calibrated";
   profile.machine.host.by_level[0] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
@@ -167,7 +167,7 @@ TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
       R"({"messages":{"socket":{"bytes":[1000,1,"x",64],"seconds":[2.2e-6,1e-6,1,1e-6],"low_s":[2e-6,9e-7,1,2e-6],"high_s":[2.3e-6,2e-6,1]},
                       "network":{"bytes":[8],"seconds":[1],"low_s":[1],"high_s":[1]},"node":3}})";
   const auto timed = timed_messages(profile);
-  ASSERT_EQ(timed.size(), 3U) << "what is no number, or has no interval, is passed over";
+  ASSERT_EQ(timed.size(), 3U) << "a value that is no number, or has no interval, is passed over";
   const auto picture = draw_message_times(profile);
   const auto measured = Json::parse(picture.json)["measured"];
   ASSERT_EQ(measured.size(), 2U) << "the profile has no line between nodes";

@@ -91,7 +91,7 @@ static void odd_types(MPI_Comm comm) {
   free(send), free(receive), free(sent), free(got);
 }
 
-/* Blocks in the opposite order, before the address that the call is given; what is empty has places that
+/* Blocks in the opposite order, before the address that the call is given; empty blocks have places that
    must not be looked at. */
 static void odd_places(MPI_Comm comm) {
   int sc[most_ranks], sd[most_ranks], rc[most_ranks], rd[most_ranks];
@@ -224,7 +224,7 @@ static void neighborhoods(void) {
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, peers, weights, out, peers, weights, MPI_INFO_NULL, 0, &comm);
   typed_neighbors(comm, in, peers, out, peers);
   MPI_Comm_free(&comm);
-  /* A line whose ends have nobody beside them. */
+  /* A line whose ends have one neighbour. */
   const int no = 0;
   int around[2];
   MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &no, 0, &comm);
@@ -244,7 +244,7 @@ static void neighborhoods(void) {
   MPI_Comm_free(&comm);
 }
 
-/* What comes for the program must not be taken for what comes for us, and the other way round. */
+/* Messages for the program must not be received as ours, and the other way round. */
 static void wild_receives(MPI_Comm comm) {
   for (int call = 0; call < repeats; ++call) {
     int send[most_ranks], receive[most_ranks], wild = -1;
@@ -306,7 +306,7 @@ static void turned_halves(void) {
   MPI_Comm_free(&half);
 }
 
-/* Errors go to the program's handler, and what follows is right. */
+/* Errors go to the program's handler, and the calls after it are right. */
 static int handled;
 static void handle(MPI_Comm* comm, int* code, ...) {
   (void)comm, (void)code;

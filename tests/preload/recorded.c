@@ -30,7 +30,8 @@ static void send_on(MPI_Comm comm, int bytes) {
   free(counts), free(expected), free(places), free(send), free(receive);
 }
 
-/* To the next rank as many bytes as told, and nothing to others; from one place, since nobody can inline it. */
+/* To the next rank as many bytes as told, and nothing to others; from one place, since a volatile pointer is not
+ * inlined. */
 static void (*volatile const to_the_next)(MPI_Comm, int) = send_on;
 
 static void equal(MPI_Comm comm, int numbers, int is_late) {
@@ -52,7 +53,7 @@ static void start(MPI_Comm comm, int calls) {
   free(send), free(receive);
 }
 
-/* An attribute that nobody may copy any more when the program is done. */
+/* An attribute that must not be copied any more when the program is done. */
 static int is_done;
 static int copy_attribute(MPI_Comm comm, int key, void* state, void* value, void* copy, int* is_copied) {
   (void)comm, (void)key, (void)state, (void)value, (void)copy;
@@ -110,11 +111,11 @@ int main(int argc, char** argv) {
   /* No two of them are alike. */
   for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);
 
-  /* Two halves that exchange at the same time; nobody frees theirs. */
+  /* Two halves that exchange at the same time; they are never freed. */
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   for (int i = 0; i < half_calls; ++i) to_the_next(half, 1000);
-  /* A communicator that goes by a name that nobody takes over. */
+  /* A communicator that goes by a name that libcommpass-mpi does not intercept. */
   MPI_Comm copy;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   for (int i = 0; i < copy_calls; ++i) to_the_next(copy, 7);

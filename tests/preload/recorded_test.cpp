@@ -100,7 +100,7 @@ TEST_P(OfKnownProgram, HasWhatOnlyStartsAnExchange) {
   ASSERT_EQ(started.size(), 1U);
   EXPECT_EQ(started[0].calls, 5);
   EXPECT_EQ(started[0].equal_bytes, 4);
-  EXPECT_EQ(started[0].exchange_s, 0) << "which nobody knows";
+  EXPECT_EQ(started[0].exchange_s, 0) << "which is not known";
 }
 
 TEST_P(OfKnownProgram, HasCallsThatBlockAmongManyThatDoNot) {
@@ -113,11 +113,11 @@ TEST_P(OfKnownProgram, HasCallsThatBlockAmongManyThatDoNot) {
   EXPECT_EQ(others_of(record, "ialltoall").calls, 2 * 66 - 64 - 63 + 2) << "and two of communicators that were freed";
 }
 
-TEST_P(OfKnownProgram, CountsWhatIsNeverTheSame) {
+TEST_P(OfKnownProgram, CountsCallsThatNeverRepeat) {
   const int ranks = GetParam();
   const auto& record = recorded_on(ranks);
   const auto rings = of_kind(record, "alltoallv", ranks);
-  ASSERT_EQ(rings.size(), 17U) << "16 patterns, and what comes then";
+  ASSERT_EQ(rings.size(), 17U) << "16 patterns, and the later ones";
   Bytes bytes = 0;
   int without_edges = 0;
   for (const auto& exchange : rings) {
@@ -216,7 +216,7 @@ TEST_F(Recorded, IsAdvisedOn) {
   EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
 }
 
-/// What was counted of a call, at all places of the program.
+/// The counts of a call, at all places of the program.
 CountedMessages counted(const Record& record, const std::string& call) {
   CountedMessages sum{call, "", 0, 0, 0, 0, 0};
   for (const auto& one : record.messages) {

@@ -54,7 +54,7 @@ TEST(RivalryTurns, TellAheadWhoRuns) {
   EXPECT_DOUBLE_EQ(told(1.5, 0.5, long_s).library, 1.5);
 }
 
-TEST(Rivalry, GivesCallsToWhatIsFaster) {
+TEST(Rivalry, GivesCallsToTheFaster) {
   for (const double ratio : {0.5, 1.5}) {
     Rivalry rivalry;
     const auto first = run(rivalry, 40, ratio);
@@ -164,14 +164,14 @@ TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
   record.bytes = 1000;
   record.strategy = "two-step";
   calls[4].refusals.insert("it is an intercommunicator");
-  calls[9].refusals.insert("nobody called there");
+  calls[9].refusals.insert("no call was made there");
   const auto report = report_of(calls);
   EXPECT_NE(report.find("alltoallv                 4        10         2         7       1          100"),
             std::string::npos)
       << report;
   EXPECT_NE(report.find("two-step"), std::string::npos);
   EXPECT_NE(report.find("left to MPI on 4 ranks: it is an intercommunicator"), std::string::npos);
-  EXPECT_EQ(report.find("nobody called"), std::string::npos);
+  EXPECT_EQ(report.find("no call was made"), std::string::npos);
 }
 
 TEST(ReportOfInterposedCalls, TellsOfMemoryThatIsFetchedAgainAndAgain) {

@@ -1,6 +1,6 @@
 /* A program that knows nothing of Commpass, and whose ranks are neighbours several times: on a distributed graph the
-   k-th edge from one rank to another at its source is the k-th at its destination, and on a grid what goes down comes
-   from above. */
+   k-th edge from one rank to another at its source is the k-th at its destination, and on a grid a block that goes down
+   comes from above. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

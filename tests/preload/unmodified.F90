@@ -33,7 +33,7 @@ program unmodified
   allocate(send(most * ranks), got(most * ranks), counts(ranks), displacements(ranks), bytes(ranks), types(ranks))
   provided = 0
   do call_number = 1, calls
-    ! To each rank as many as both ranks say, each with who sends it and for whom.
+    ! To each rank as many as both ranks say, each with its source and its destination.
     do i = 0, ranks - 1
       counts(i + 1) = mod(rank + i, most)
       displacements(i + 1) = most * i

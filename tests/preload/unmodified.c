@@ -1,5 +1,5 @@
-/* A program that knows nothing of Commpass: calls collectives of MPI in many ways, and compares what comes with what
-   the same calls give by MPI's other name for them, which nobody takes over. */
+/* A program that knows nothing of Commpass: calls collectives of MPI in many ways, and compares the received bytes with
+   those of the same calls by MPI's other name for them, which is not intercepted. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +237,7 @@ static void clean_up_at_the_end(void) {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
-/* What is legal for calls that do not block: the others come only when this rank has received. */
+/* A legal use of calls that do not block: the others come only when this rank has received. */
 static void calls_that_do_not_block(void) {
   for (int call = 0; call < 4; ++call) {
     int *send = numbers(size, rank * 1000), *got = poison(size), token = call;
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
   calls_that_do_not_block();
   graph();
   grid(0);
-#ifndef MPICH_VERSION /* which is wrong in periodic dimensions of one or two; twice.c knows what is right */
+#ifndef MPICH_VERSION /* which is wrong in periodic dimensions of one or two; twice.c knows the right result */
   grid(1);
 #endif
   between_two_halves();

@@ -1,7 +1,7 @@
 // Between this program and MPI: watches what persistent requests of the program send and receive while they are
-// active. Nobody may write what is being sent, nor read or write what is being received; nobody would notice but with
-// unlucky timing. So what is to be received is overwritten when the request is started, what is sent is compared when
-// it is waited for, and requests that share memory end the program.
+// active. Buffers being sent must not be written, nor buffers being received be read or written; it would show only
+// with unlucky timing. So a receive buffer is overwritten when the request is started, a send buffer is compared
+// when it is waited for, and requests that share memory end the program.
 #include <mpi.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Request {
   bool is_send = false, is_active = false;
   int peer = 0, tag = 0;
   std::vector<Range> ranges;
-  std::uint64_t digest = 0;  ///< of what is sent, when it was started
+  std::uint64_t digest = 0;  ///< of the send buffer, when it was started
 };
 
 std::map<MPI_Request, Request> requests;
@@ -117,7 +117,7 @@ void begin(MPI_Request handle) {
 void check(MPI_Request handle) {
   const auto found = requests.find(handle);
   if (found == requests.end() || !found->second.is_active || !found->second.is_send) return;
-  if (digest_of(found->second) != found->second.digest) fail("what is being sent was written to", found->second);
+  if (digest_of(found->second) != found->second.digest) fail("a buffer being sent was written to", found->second);
 }
 
 void end(MPI_Request handle) {

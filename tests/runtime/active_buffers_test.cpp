@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
   const bool is_right = memory[3] == 1 && memory[4] == 2 && memory[5] == 3;
   for (auto& request : requests) MPI_Request_free(&request);
-  if (is_overwritten && is_right) std::puts("read while it was received: not what was there; all is right at the end");
+  if (is_overwritten && is_right)
+    std::puts("read while it was received: not the earlier contents; all is right at the end");
   MPI_Finalize();
 }

@@ -103,7 +103,7 @@ static void all_to_all_of_any_sizes(commpass_comm comm, const char* strategy) {
     for (int i = 0; i < counts[other]; ++i) CHECK(received[displs[other] + i] == 10000 * other + 100 * rank + i);
   CHECK(commpass_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, counts, displs, MPI_INT, strategy,
                            comm) == COMMPASS_SUCCESS);
-  CHECK(memcmp(received, sent, sizeof *sent * (size_t)total) == 0); /* everybody has his own back */
+  CHECK(memcmp(received, sent, sizeof *sent * (size_t)total) == 0); /* every rank has its own back */
   free(sent);
   free(counts);
 }
@@ -158,7 +158,7 @@ static void bad_arguments_of_one_rank(commpass_comm comm, const char* strategy) 
                 "no counts");
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, MPI_DOUBLE, is_wrong ? NULL : &got, strategy, comm),
-      "no place for what comes");
+      "no place for received messages");
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(1, &zero, 1, MPI_DOUBLE, is_wrong ? NULL : &value, MPI_DOUBLE, &got, strategy, comm),
       "buffer is null");

@@ -79,7 +79,7 @@ static void other_buffers(commpass_comm comm) {
   MPI_Info_free(&info);
 }
 
-/* Everybody sends its number to all others. */
+/* Every rank sends its number to all others. */
 static void gather_from_all(commpass_comm comm) {
   int *all = malloc(sizeof(int) * (size_t)ranks), *ones = malloc(sizeof(int) * (size_t)ranks),
       *received = calloc((size_t)ranks, sizeof(int));
@@ -176,7 +176,7 @@ static void all_without_waiting(commpass_comm comm, const char* strategy) {
   CHECK(same == NULL);
 }
 
-/* In place, and contiguous: what lies for rank i goes to it. */
+/* In place, and contiguous: the block for rank i goes to it. */
 static void all_in_place(commpass_comm comm) {
   int counts[32], at[32], data[32];
   MPI_Datatype types[32];
@@ -235,7 +235,7 @@ static void sparse_in_flight(commpass_comm comm) {
   commpass_exchange_free(&constant);
 }
 
-/* What is wrong on one rank is the error of all. */
+/* An error on one rank is the error of all. */
 static void wrong_on_one_rank(commpass_comm comm) {
   const int count = rank == 0 ? -1 : 1, zero = 0;
   commpass_exchange exchange = (commpass_exchange)&failures;

@@ -1,5 +1,5 @@
 // GoogleTest under MPI: every rank runs every test; only rank 0 prints, unless a rank fails. A test that fails on one
-// rank fails on all, and one that a rank leaves while others wait for it is aborted, so that nobody waits for a
+// rank fails on all, and one that a rank leaves while others wait for it is aborted, so that no rank waits for a
 // timeout.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// A rank without memory: nobody waits for it, nobody gets wrong data, and the communicator works on.
+// A rank without memory: no rank waits for it, no rank gets wrong data, and the communicator works on.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-// Counts what is taken from MPI and from the heap. Link resources.cpp into one test program.
+// Counts resources taken from MPI and from the heap. Link resources.cpp into one test program.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ Held taken();
 /// Calls of operator new until now.
 std::int64_t allocations();
 
-/// Refuses memory until it goes: of the calls of operator new for so many bytes and more, some after the first ones.
+/// Refuses memory until it goes: of the calls of operator new for `at_least_bytes` and more, some after the first ones.
 class Scarcity {
  public:
   Scarcity(std::size_t at_least_bytes, std::int64_t after, std::int64_t refusals);

@@ -33,7 +33,7 @@ class Resources : public testing::Test {
     EXPECT_EQ(after.requests, before_.requests);
     EXPECT_EQ(after.types, before_.types);
   }
-  /// Everybody's part of an all-to-all of 30 bytes.
+  /// Each rank's part of an all-to-all of 30 bytes.
   test::LocalExchange local_part() const {
     Pattern pattern{size_of(), {}};
     for (Rank i = 0; i < size_of(); ++i)
@@ -91,7 +91,7 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
   const auto held = test::held();
   std::vector<std::byte> buffer(10);
   std::vector<ReceiveEdge> receives;
-  if (rank_of() == 0) receives = {{size_of() - 1, 0, 4}};  // that nobody sends
+  if (rank_of() == 0) receives = {{size_of() - 1, 0, 4}};  // that no rank sends
   for (const auto* strategy : {"standard", "mpi", "two-step", "no-such", ""})
     EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error)
         << strategy;

@@ -43,7 +43,7 @@ class Threads : public testing::Test {
  protected:
   void TearDown() override { told.reset(); }
 
-  /// Plans so many messages of a rank that pricing them is worth threads. @return the threads that this rank started
+  /// Plans enough messages of a rank that pricing them is worth threads. @return the threads that this rank started
   int started_by_choosing() {
     constexpr int messages = 12000;
     Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});

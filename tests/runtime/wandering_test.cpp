@@ -172,7 +172,7 @@ class ChainRoute final : public Route {
 
 // A block comes while the one before leaves, from where it lies: two places, however many blocks there are.
 TEST(Transit, OfAChainOfBlocksIsTwoOfThem) {
-  if (size_of() < 3) GTEST_SKIP() << "nobody forwards";
+  if (size_of() < 3) GTEST_SKIP() << "no rank forwards";
   constexpr int blocks = 7;
   constexpr Bytes bytes = 96;
   OwnCommunicator comm(MPI_COMM_WORLD);
@@ -194,7 +194,7 @@ TEST(Transit, OfAChainOfBlocksIsTwoOfThem) {
 // With each block comes one that ends on rank 1. Its place is free when it has been copied out; one that both share,
 // when the other has left, too.
 TEST(Transit, IsFreeAgainWhereBlocksEndOrShareAPlace) {
-  if (size_of() < 3) GTEST_SKIP() << "nobody forwards";
+  if (size_of() < 3) GTEST_SKIP() << "no rank forwards";
   constexpr int blocks = 9;
   constexpr Bytes bytes = 96;
   OwnCommunicator comm(MPI_COMM_WORLD);
@@ -233,7 +233,7 @@ class GatherRoute final : public Route {
 
 // Rank 1 gets payloads that it needs itself and passes on: each has one place, side by side.
 TEST(Transit, HoldsPayloadsThatStayAndPassOnOnce) {
-  if (size_of() < 3) GTEST_SKIP() << "nobody forwards";
+  if (size_of() < 3) GTEST_SKIP() << "no rank forwards";
   constexpr Bytes small = 40, large = 1000;
   OwnCommunicator comm(MPI_COMM_WORLD);
   const Rank last = size_of() - 1;

@@ -1,6 +1,6 @@
 // More ranks than cores: MPICH's blocking calls spin, and a rank that spins keeps the one it waits for from running.
 // Here they become their non-blocking twins with a yield between tests (PMPI), so that tests take seconds and not
-// minutes; and who tests by himself yields, too, when he finds nothing. Only for tests of correctness, and only with
+// minutes; and a test without result yields, too. Only for tests of correctness, and only with
 // MPICH: Open MPI has mpi_yield_when_idle.
 #include <mpi.h>
 #include <sched.h>

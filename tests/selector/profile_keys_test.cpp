@@ -196,7 +196,7 @@ const std::map<std::string, StandIn>& stand_ins() {
   return all;
 }
 
-/// What has no price where something is absent, and why.
+/// The strategies without a price where a parameter is absent, and the reason.
 struct NotOffered {
   std::set<std::string> prices;  ///< names of prices_of that go
   std::string (*reason)(const Machine&);
@@ -258,7 +258,7 @@ TEST(Parameters, AreDocumentedByTheirTable) {
 }
 
 /// All is known but what would hide a parameter: the core of the network and the links of a group hide the NICs that
-/// could do more, the inside of a node what is within a socket.
+/// could do more, the inside of a node the inside of a socket.
 Machine with_influence_of(const std::string& name) {
   auto machine = full_machine();
   auto& levels = machine.levels;
@@ -370,7 +370,7 @@ TEST(Parameters, AreAllTested) {
   }
 }
 
-TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
+TEST(ProfileNote, NamesAbsentParametersThatTheRankingUses) {
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
   const auto note = [&](const Machine& machine, CostModel model = CostModel::burst,
                         const std::vector<Strategy>& strategies = {}) {
@@ -397,7 +397,7 @@ TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
             "levels.node.host: its messages are priced like those of levels.network.host");
 }
 
-TEST(ProfileNote, SaysOnceWhatStandsInForLevelsThatAreAbsentOrElsewhere) {
+TEST(ProfileNote, NamesOnceTheStandInsForLevelsThatAreAbsentOrElsewhere) {
   Machine machine;
   machine.name = "levels";
   machine.levels.clear();

@@ -1,4 +1,4 @@
-// A program that is linked to the shared library: what is thrown there is caught here as what it is.
+// A program that is linked to the shared library: an exception thrown there is caught here by its own type.
 #include <mpi.h>
 
 #include <cstdio>

@@ -31,7 +31,7 @@ struct Group {
   int after(int distance) const { return (rank + distance) % ranks; }
   int before(int distance) const { return (rank - distance + ranks) % ranks; }
 
-  /// One message to a rank and one from another, both of so many bytes.
+  /// One message to a rank and one from another, both of `bytes` bytes.
   int exchange(const std::byte* send, int to, std::byte* receive, int from, int bytes) const {
     MPI_Request requests[2];
     MPI_Irecv(receive, bytes, MPI_BYTE, from, tag, comm, &requests[0]);

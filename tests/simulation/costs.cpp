@@ -141,9 +141,9 @@ int try_request(MPI_Request* request, int* done, MPI_Status* status) {
   return code;
 }
 
-/// Waits for one of the requests or for a message of a pending reduction, whichever comes first. Of those that are
-/// complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through
-/// from then on.)
+/// Waits for the first of the requests and of the messages of a pending reduction. Of those that are
+/// complete it takes the first. (SMPI drops requests that were waited for; it keeps those that a test has found, and
+/// looks through them from then on.)
 /// @param own, messages  of which the one that is complete is set to what MPI makes of it
 /// @param which          its number if it is one of `own`, otherwise MPI_UNDEFINED
 int wait_for_one(const std::vector<MPI_Request*>& own, const std::vector<MPI_Request*>& messages, int* which,
@@ -178,9 +178,9 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
 
 /// Receives of a list that cost this processor something and are not complete, to be taken in as they come: a processor
 /// that waits for several is idle only while there is nothing to take in, whatever the order in which they were posted.
-class DearReceives {
+class ChargedReceives {
  public:
-  DearReceives(MPI_Request* requests, int count, MPI_Status* statuses)
+  ChargedReceives(MPI_Request* requests, int count, MPI_Status* statuses)
       : statuses_(statuses), is_taken_(static_cast<std::size_t>(count), false) {
     for (int i = 0; i < count; ++i) {
       const auto cost = costs().find(requests[i]);
@@ -331,9 +331,9 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   finish(before, *request);
   return code;
 }
-// What costs something is taken in as it comes; the rest one after another, which simulates faster than all at once.
+// Messages with a cost are taken in as they come; the rest one after another, which simulates faster than all at once.
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  DearReceives receives(requests, count, statuses);
+  ChargedReceives receives(requests, count, statuses);
   if (const int code = receives.wait(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
     if (receives.has_taken(i)) continue;
@@ -346,11 +346,11 @@ int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   if (!*done) look();
   return code;
 }
-// One look, which takes in what has come, and ends at the first message that is not there. What is complete is a null
+// One look, which takes in arrived messages, and ends at the first that is not there. A complete request is a null
 // request in the next call.
 int MPI_Testall(int count, MPI_Request requests[], int* all_done, MPI_Status statuses[]) {
   *all_done = 1;
-  DearReceives receives(requests, count, statuses);
+  ChargedReceives receives(requests, count, statuses);
   if (const int code = receives.test(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
     if (receives.has_taken(i)) continue;

@@ -2,7 +2,7 @@
 //
 // A rank's own work and a message each take 1 + 0.05·|z| times as long, z normal: never less than the description says,
 // and 4 % more on average. One message in a hundred takes ten times as long. A delay follows from the seed, the time
-// and what is delayed alone, so that a simulation is the same every time.
+// and the delayed operation alone, so that a simulation is the same every time.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
 // Stand-in for runtime/mpi/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and
 // MPI_Iallreduce sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers,
 // made of messages that are charged as all others are: recursive doubling, and for scattered sums recursive halving.
-// Ranks beyond a power of two hand their numbers to a neighbour and get the result from him.
+// Ranks beyond a power of two hand their numbers to a neighbour and get the result from it.
 //
 // A reduction moves on when it is tested, and while its rank waits for a request (costs.cpp), as in MPI libraries; not
 // while its rank computes or is in another call.
@@ -41,7 +41,7 @@ struct Part {
 struct Step {
   Rank peer = 0;
   Part sent, received;
-  bool is_result = false;  ///< what comes replaces the numbers instead of being combined with them
+  bool is_result = false;  ///< received numbers replace the present ones instead of being combined with them
 };
 
 /// The largest power of two of ranks take part: the odd one of each of the first pairs, and all beyond these.

@@ -53,7 +53,7 @@ double retransmission(double latency_s, const s4u::Host* from, const s4u::Host* 
   return 0;
 }
 
-/// What is left of alpha after the overheads that are charged to the processors.
+/// The part of alpha that the overheads charged to the processors do not cover.
 double latency_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
   const auto& l = locality(from, to);
   const double bare = std::max(0.0, bytes - envelope_bytes);

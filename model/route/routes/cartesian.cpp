@@ -113,7 +113,7 @@ CatalogueRow cartesian_row() {
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
-          // Layouts know no grid: who knows one suggests these (selector/choose/grid_strategies.hpp).
+          // Layouts know no grid: callers with a grid suggest these (selector/choose/grid_strategies.hpp).
           .suggest = [](const Layout&) { return std::vector<Strategy>(); }};
 }
 

@@ -46,7 +46,7 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 std::string malformed(const Strategy& strategy) {
   if (!strategy.window.unlimited()) return "the library decides how many messages are in flight, so it takes no window";
   return strategy.coalescing == Coalescing::staggered
-             ? "the library decides what makes a message, so it is not staggered"
+             ? "the library decides which blocks share a message, so it is not staggered"
              : "";
 }
 

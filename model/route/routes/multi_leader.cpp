@@ -1,5 +1,5 @@
-// multi-leader: the ranks of a node gather what they send on some of them, which exchange it and hand it out.
-// Node-aware, a leader sends one message to each node, whose leaders then give each other what is theirs.
+// multi-leader: the ranks of a node gather their blocks on some of them, which exchange these and hand them out.
+// Node-aware, a leader sends one message to each node, whose leaders then give each other their ranks' blocks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -253,7 +253,7 @@ CatalogueRow multi_leader_row() {
               "all-to-alls of MPI Advance",
           .parameters = {{"leaders", Parameter::Kind::integer, 1, "the leaders of a node, 1 to its ranks"},
                          {"node-aware", Parameter::Kind::flag, 1,
-                          "a leader sends one message to each node, whose leaders then exchange what is theirs"}},
+                          "a leader sends one message to each node, whose leaders then exchange their ranks' blocks"}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = inapplicable,

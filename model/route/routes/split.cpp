@@ -1,4 +1,4 @@
-// split: what goes between two nodes is cut into chunks, which all ranks of a node send and receive in equal parts.
+// split: the bytes between two nodes are cut into chunks, which all ranks of a node send and receive in equal parts.
 #include <algorithm>
 
 #include "model/route/catalogue.hpp"

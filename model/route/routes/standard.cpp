@@ -24,7 +24,7 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 
 std::string malformed(const Strategy& strategy) {
   if (strategy.values(large_first).empty()) return {};
-  if (!strategy.window.unlimited()) return "large-first orders what is in flight at once, so it takes no window";
+  if (!strategy.window.unlimited()) return "large-first orders messages in flight at once, so it takes no window";
   return strategy.coalescing == Coalescing::staggered ? "staggered messages go in the order of their rounds" : "";
 }
 

@@ -1,4 +1,4 @@
-// dense: every rank sends a size to everyone to whom it might send in this stage, and then what it has: nobody probes.
+// dense: every rank sends a size to each possible peer of this stage, and then its data: no rank probes.
 #include <algorithm>
 
 #include "runtime/mpi/lost_message.hpp"
@@ -89,7 +89,7 @@ class AlltoallStage final : public DiscoveryStage {
     return static_cast<std::size_t>((bytes + context_.largest_piece - 1) / context_.largest_piece);
   }
 
-  /// For what comes, so that receiving it takes no memory but its own.
+  /// For arrivals, so that receiving them takes no memory but their own.
   void make_room() {
     std::size_t parcels = 0, pieces = 0;
     for (const auto& announced : announced_) {

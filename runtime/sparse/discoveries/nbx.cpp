@@ -1,6 +1,6 @@
 // nbx: synchronous sends; a rank whose sends have all been received enters a reduction, and when that is complete, all
 // messages of all ranks have been received. The reduction takes the place of the paper's barrier: it waits for
-// everybody, too, and carries the tally. Source: sparse dynamic data exchange paper (Geyko et al.) §IV-B, algorithm 2;
+// all ranks, too, and carries the tally. Source: sparse dynamic data exchange paper (Geyko et al.) §IV-B, algorithm 2;
 // Hoefler, Siebert, Lumsdaine 2010.
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/sparse/discovery.hpp"
@@ -22,7 +22,7 @@ class NbxStage final : public DiscoveryStage {
 
   bool progress(bool may_reduce) override {
     if (!found_all_) {
-      // Complete before the last look for messages: what anybody sent can be found now.
+      // Complete before the last look for messages: messages of all ranks can be found now.
       const bool complete = reduction_.started() && reduction_.test();
       mail_.receive();
       if (!reduction_.started() && may_reduce && mail_.all_sent())

@@ -26,8 +26,8 @@ class RmaStage final : public DiscoveryStage {
 
   bool progress(bool may_reduce) override {
     if (!reduction_.started()) {
-      // Only one exchange puts at a time. When those before it are complete here, all ranks have taken what was two
-      // before it out of the slots.
+      // Only one exchange puts at a time. When those before it are complete here, all ranks have taken the messages of
+      // two exchanges before it out of the slots.
       if (!may_reduce) return false;
       put_all();
       reduction_.start_tally(context_.comm, tally_, *context_.combine);

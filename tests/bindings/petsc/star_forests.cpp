@@ -194,7 +194,7 @@ PetscErrorCode compare_all(const Both& forests, const Graph& graph, const std::v
     for (const auto& [name, op] : unit.operations)
       for (const auto kind : {Kind::bcast, Kind::reduce, Kind::fetch}) {
         if (kind == Kind::fetch && !(unit.is_fetched && name == "SUM")) continue;  // PETSc has no others
-        // Of several leaves that replace one root, nobody knows the last; gathering has one leaf for each.
+        // Of several leaves that replace one root, the last is not known; gathering has one leaf for each.
         if (kind == Kind::reduce && op == MPI_REPLACE) continue;
         Arrays basic{drawn(random, unit, graph.roots), drawn(random, unit, graph.leaf_places),
                      drawn(random, unit, graph.leaf_places)};

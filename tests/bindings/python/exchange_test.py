@@ -100,7 +100,7 @@ class NeighborExchange(unittest.TestCase):
 
     def test_fails_on_all_ranks_where_one_is_wrong(self):
         with commpass.Communicator(world, "lassen") as communicator:
-            target = ranks if rank == ranks - 1 else self.right  # of the last rank: nobody
+            target = ranks if rank == ranks - 1 else self.right  # of the last rank: no rank
             with self.assertRaisesRegex(commpass.Error, f"there is no rank {ranks}"):
                 communicator.neighbor_exchange(np.zeros(1), [(target, 1)], np.zeros(1), [(self.left, 1)])
             send = [1.0] if rank == 0 else np.zeros(1)
@@ -140,7 +140,7 @@ class IndexedExchange(unittest.TestCase):
     def test_adds_complex_values(self):
         self.check(range(rank * self.each, (rank + 1) * self.each), 2, np.complex64)
 
-    def test_fails_on_all_ranks_where_nobody_owns_an_index(self):
+    def test_fails_on_all_ranks_where_no_rank_owns_an_index(self):
         with commpass.Communicator(world, "lassen") as communicator:
             with self.assertRaises(commpass.Error):
                 communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [2 * ranks + 5] if rank == 0 else [], float)
@@ -177,7 +177,7 @@ class Sparse(unittest.TestCase):
             received = communicator.sparse_alltoallv(np.empty(0, np.int8), [], messages=0)
             self.assertEqual(received, [])
 
-    def test_keeps_what_has_come_and_lets_nobody_write_to_it(self):
+    def test_keeps_received_messages_read_only(self):
         communicator = commpass.Communicator(world, "lassen")
         received = communicator.sparse_alltoallv(*self.send(float))
         communicator.close()
@@ -295,13 +295,13 @@ class Communicator(unittest.TestCase):
             self.assertEqual(communicator.ranks, ranks)
             self.assertIn(f"{ranks} node", communicator.layout)
 
-    def test_refuses_what_is_none(self):
+    def test_refuses_other_objects(self):
         with self.assertRaisesRegex(commpass.InputError, "give an intracommunicator of mpi4py"):
             commpass.Communicator(3)
-        with self.assertRaisesRegex(commpass.Error, "nobody"):
-            commpass.Communicator(world, "nobody")
+        with self.assertRaisesRegex(commpass.Error, "no-profile"):
+            commpass.Communicator(world, "no-profile")
 
-    def test_warns_if_nobody_closes_it(self):
+    def test_warns_if_it_is_not_closed(self):
         communicator = commpass.Communicator(world, "lassen")
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")

@@ -53,8 +53,8 @@ class Prediction(unittest.TestCase):
     def test_refuses_in_one_sentence(self):
         with self.assertRaisesRegex(commpass.InputError, "give either ppn or layout"):
             commpass.predict("random:ranks=4,degree=1,bytes=8", profile="lassen")
-        with self.assertRaisesRegex(commpass.InputError, "nobody"):
-            commpass.predict("random:ranks=4,degree=1,bytes=8", profile="nobody", ppn=2)
+        with self.assertRaisesRegex(commpass.InputError, "no-profile"):
+            commpass.predict("random:ranks=4,degree=1,bytes=8", profile="no-profile", ppn=2)
         with self.assertRaisesRegex(commpass.InputError, "nonsense"):
             commpass.predict("nonsense:ranks=4", profile="lassen", ppn=2)
         with self.assertRaisesRegex(commpass.NotApplicable, "stfw"):
@@ -84,7 +84,7 @@ class Patterns(unittest.TestCase):
         key = lambda p: sorted(zip(p.sources, p.destinations, p.bytes))
         self.assertEqual(key(again), key(pattern))
 
-    def test_refuse_what_is_none(self):
+    def test_refuse_invalid_patterns(self):
         for sources, destinations, sizes in (([0], [3], [1]), ([-1], [0], [1]), ([0], [1], [-1]), ([0, 1], [1], [1])):
             with self.assertRaises(commpass.InputError):
                 commpass.Pattern(3, sources, destinations, sizes)

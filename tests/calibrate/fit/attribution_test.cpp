@@ -110,7 +110,7 @@ TEST(FitTaking, BesideSendingIsALineOfTwoSizes) {
               5e-10, 1e-15);
 }
 
-TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsWhatIsSeen) {
+TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsTheTimes) {
   // They come at once when all have moved, and are then taken in: the sum is seen, or a part of it.
   for (const Seconds seen : {1.2e-7, 1.6e-7, 2.2e-7}) {
     const auto line = fit_taking({TakenStep{1000, seen, 1.2e-7}, TakenStep{16000, 2.0e-6, 1.92e-6}}, 1e-7);

@@ -54,7 +54,7 @@ TEST(WithinBounds, CopesWithSecondsBesideSecondsPerByte) {
   EXPECT_NEAR(x[1], 2.03e-10, 0.05e-10);
 }
 
-// No point that keeps the bounds may be better: many are drawn around what was found.
+// No point that keeps the bounds may be better: many are drawn around the result.
 TEST(WithinBounds, FindsTheLeast) {
   std::mt19937 random(3);
   const auto number = [&] { return static_cast<double>(random()) / 2147483648.0 - 1; };

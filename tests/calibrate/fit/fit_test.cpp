@@ -201,7 +201,7 @@ TEST(FitSegments, SeesNarrowProtocolsOnceThereAreSizesBesideTheUnexplained) {
   }
 }
 
-TEST(FitSegments, AskForNoSizesWhereNoiseExplainsWhatIsOff) {
+TEST(FitSegments, AskForNoSizesWhereNoiseExplainsTheErrors) {
   const auto points = measure(three_protocols, Noise(7, 0.015));
   EXPECT_TRUE(sizes_beside_unexplained(points, fit_segments(points)).empty());
   EXPECT_TRUE(sizes_beside_unexplained(measure(three_protocols), fit_segments(measure(three_protocols))).empty());
@@ -429,7 +429,7 @@ TEST(FitCall, BelievesThatALibrarySavesTimeOnlyWhereNoiseDoesNotSaySo) {
     saved += fit.call_s < 0 || fit.message_s < 0;
   }
   EXPECT_LE(saved, 4) << "t below -3 would believe it in some 25 of these cases";
-  EXPECT_LT(fitted_call(-3e-7, -5e-8, Noise(1, 0.001)).message_s, -4e-8) << "but what is there is seen";
+  EXPECT_LT(fitted_call(-3e-7, -5e-8, Noise(1, 0.001)).message_s, -4e-8) << "but a real difference is found";
 }
 
 TEST(LowerQuartile, IsHeldByItsIntervalNineteenTimesOfTwenty) {

@@ -1,4 +1,4 @@
-// Tables of measured times are read strictly, and runs become what is condensed of them.
+// Tables of measured times are read strictly, and condensed runs follow from them.
 #include "calibrate/fit/measured_times.hpp"
 
 #include <gmock/gmock.h>
@@ -93,7 +93,7 @@ TEST(MeasuredTimes, NeedNoMoreThanWhereWhatHowAndSeconds) {
             8);
 }
 
-TEST(MeasuredTimes, NameFileLineAndColumnOfWhatIsWrong) {
+TEST(MeasuredTimes, NameFileLineAndColumnOfAnError) {
   using testing::HasSubstr;
   EXPECT_THAT(message_of(run_columns + run("pmpi", "1e-4") + run("pmpi", "fast")),
               HasSubstr("my.csv, line 3, column seconds: 'fast' is no number"));

@@ -1,4 +1,4 @@
-// Who is timed with whom.
+// Pairs of ranks that are timed at once.
 #include "calibrate/fit/pairs.hpp"
 
 #include <gtest/gtest.h>

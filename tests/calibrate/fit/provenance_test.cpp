@@ -61,7 +61,7 @@ TEST(CalibrationProvenance, WarnsIfThereIsAReason) {
   const auto json = Json::parse(to_json(provenance));
   EXPECT_EQ(json["warning"], "4 ranks take turns");
   EXPECT_FALSE(json.contains("slow_phases")) << "there were none";
-  EXPECT_FALSE(json.contains("processors_of_others")) << "as good as nobody else was there";
+  EXPECT_FALSE(json.contains("processors_of_others")) << "hardly any other process ran";
   EXPECT_FALSE(json.contains("sharing")) << "no two pairs";
 }
 

@@ -15,7 +15,7 @@ struct DrawnNeighborhood {
   NeighborBytes sizes;
   GridWay way;
 
-  /// @param ranks  of the grid: the most, or exactly so many
+  /// @param ranks  of the grid: the most, or the exact number
   DrawnNeighborhood(int seed, int ranks, bool exactly = false) {
     std::mt19937 random(static_cast<unsigned>(seed));
     const auto draw = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };

@@ -44,7 +44,7 @@ TEST(Grid, GoesAroundPeriodicDimensionsAsOftenAsAnOffsetSays) {
   EXPECT_THAT(grid.offset_between(0, 9), ElementsAre(-1, 0));
 }
 
-TEST(Grid, RefusesWhatIsNone) {
+TEST(Grid, RefusesInvalidSizes) {
   EXPECT_THROW(Grid{}.validate("test"), InputError);
   EXPECT_THROW((Grid{{4, 0}, {true, true}}).validate("test"), InputError);
   EXPECT_THROW((Grid{{4, 4}, {true}}).validate("test"), InputError);
@@ -123,7 +123,7 @@ std::int64_t bytes_sent(const Neighborhood& neighborhood, const std::string& sta
   return sent_by_each(test::schedule_of(name, Layout::with_ppn(pattern.ranks, 1), pattern)).bytes;
 }
 
-// Figure 2 of the Cartesian paper; it says 7 of the right tree, which has so many nodes.
+// Figure 2 of the Cartesian paper; it says 7 of the right tree, which has 7 nodes.
 TEST(CartesianSchedules, AreTheAllgatherTreesOfFigure2) {
   const Neighborhood neighborhood{torus({5, 5, 5}), {-2, 1, 1, -1, 1, 1, 1, 1, 1, 2, 1, 1}, {}};
   EXPECT_EQ(tree_edges(neighborhood, {0, 1, 2}), 12);
@@ -169,7 +169,7 @@ Told of_schedule(const Route& route, const Pattern& pattern) {
   return told;
 }
 
-TEST(GridTravel, TellsEachRankWhatComesAsTheSchedulerDoes) {
+TEST(GridTravel, TellsEachRankItsArrivalsAsTheSchedulerDoes) {
   for (int seed = 1; seed <= 400; ++seed) {
     const test::DrawnNeighborhood drawn(seed, 200);
     const auto& [neighborhood, sizes, way] = drawn;

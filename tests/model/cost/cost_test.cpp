@@ -386,8 +386,8 @@ TEST(Burst, SharesARateWithinASocketAndWithinANode) {
 TEST(Burst, KeepsAServerBusyOverBatches) {
   Machine m = machine();
   m.levels[standard_level::node].up_rate_bytes_per_s = 1;
-  // Rank 0 injects for 90 s. Rank 1 comes to its second batch earlier, after an on-socket message, and shares with what
-  // is left. So what rank 0 sends is done last, when all has been injected.
+  // Rank 0 injects for 90 s. Rank 1 comes to its second batch earlier, after an on-socket message, and shares with the
+  // rest of that. So the message of rank 0 is done last, when all has been injected.
   expect_price({{{0, 4, 90, 0}, {1, 0, 10, 0}, {1, 5, 50, 1}}}, m, CostModel::burst, network_short + 90 + 50);
 }
 
@@ -408,7 +408,7 @@ TEST(Burst, LetsTheMessagesOfARankShareItsLinkWhileItsProcessorGoesOn) {
   auto both = three;
   both.push_back({4, 0, 10});
   expect_price({both, {{0, 2, 10}}}, m, CostModel::burst, 98 + 3 * network_beta * 60 + node_short + node_beta * 10);
-  // Where nobody knows of a link, each moves as if it were alone.
+  // Where the rate of a link is not known, each moves as if it were alone.
   network.link_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   expect_price({three}, m, CostModel::burst, 100 + network_beta * 60 + 2);
 }
@@ -427,7 +427,7 @@ TEST(Burst, DoesWhatASlowProtocolTakesLongerWhileItsReceiverIsLate) {
   auto& network = *m.host.by_level[standard_level::network];
   network.rendezvous_from_bytes = 0;
   network.protocols.back().alpha_next_s = 1;
-  // Rank 4 comes to its second batch when rank 6's message is there. Rank 0's has been copied by then: what is left is
+  // Rank 4 comes to its second batch when rank 6's message is there. Rank 0's has been copied by then: the rest is
   // its latency, and its bytes at the rate of the fastest protocol.
   const Seconds receiver = node_eager + 2 * node_beta * 4000;
   expect_price({{{0, 4, 400, 1}, {6, 4, 4000, 0}}}, m, CostModel::burst,
@@ -460,7 +460,7 @@ TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
   expect_price({{{0, 4, 60}, {2, 8, 60}}}, m, CostModel::burst, network_short + network_beta * 60, parse_layout("6x2"));
   m = machine();
   m.levels[standard_level::network].node_share_bytes_per_s =
-      0.25;  // of each of six nodes: what stays below a switch does not reach it
+      0.25;  // of each of six nodes: messages below one switch do not reach it
   expect({{0, 2, 60}}, network_short + network_beta * 60);
   expect({{0, 4, 60}}, network_short + 60 / 1.5);
 }

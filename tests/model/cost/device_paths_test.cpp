@@ -87,7 +87,7 @@ TEST(StagedData, IsCopiedToTheHostAndBack) {
   }
 }
 
-TEST(StagedData, OfManyBytesHoldsUpNobodyElseUnderBurst) {
+TEST(StagedData, OfManyBytesDelaysNoOtherRankUnderBurst) {
   // Rank 0 sends 40 bytes into the network, rank 1 sends 1000 to its neighbour.
   const Pattern pattern{8, {{0, 4, 40}, {1, 2, 1000}}};
   const auto m = machine_with_devices();

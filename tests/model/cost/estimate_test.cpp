@@ -121,7 +121,7 @@ TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithoutCopies) {
       expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
 }
 
-// Which of a node's messages leave its group differs by its place there, and with it who is served when.
+// Which of a node's messages leave its group differs by its place there, and with it the order of service.
 TEST(ClosedForm, IsNearWhereGroupsShareTheirLinks) {
   auto known = machines(false);
   for (auto& machine : known)
@@ -148,7 +148,7 @@ TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithCopies) {
   for (const auto* layout : even_layouts)
     for (const auto& strategy : full_strategies(parse_layout(layout))) {
       const bool is_near = lowest_digit_has_two_values(strategy, parse_layout(layout));
-      constexpr double a_piece = 0.1;  // where it decides who is served first
+      constexpr double a_piece = 0.1;  // where it decides the order of service
       expect_deviation(strategy, layout, machines(true), CostModel::burst, is_near ? -a_piece : -rounding,
                        is_near ? a_piece : rounding);
       ++(is_near ? near : equal);
@@ -207,7 +207,7 @@ TEST(ClosedForm, IsExactForTunaNodeWithoutCopiesAndNearWithThem) {
     }
 }
 
-// More than 64 rounds at once: rounds are taken together, which changes who is served when by a little.
+// More than 64 rounds at once: rounds are taken together, which changes the order of service a little.
 TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
   const std::vector<Machine> plain{machine_with({false, false, false, true})},
       full{machine_with({true, true, true, true})};
@@ -245,7 +245,7 @@ TEST(ClosedForm, KnowsTheMessagesOfVeryManyRanksInFewRuns) {
       int messages = 0;
       for (const auto& run : runs) messages += run.messages;
       const int rounds = route->stages()[static_cast<std::size_t>(s)].rounds;
-      if (strategy.route == "multi-leader") EXPECT_LE(messages, rounds) << to_string(strategy);  // it leads nobody
+      if (strategy.route == "multi-leader") EXPECT_LE(messages, rounds) << to_string(strategy);  // it leads no rank
       else EXPECT_EQ(messages, rounds) << to_string(strategy) << ", stage " << s;
     }
   }
@@ -510,7 +510,7 @@ TEST(RandomPatterns, OfEvenSendersHaveNoMessageTooMany) {
   }
 }
 
-// What comes is not even; but ranks that send much need not get much.
+// Received bytes are not even; but ranks that send much need not get much.
 TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
   const auto layout = parse_layout("16x4");
   auto machine = machine_with_free_receivers();
@@ -531,8 +531,8 @@ TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
   }
 }
 
-// Who gets most is busiest, whatever it sends meanwhile.
-TEST(RandomPatterns, OfEvenSendersAreAsDearAsTheirBusiestReceiversWhereTheseSendMeanwhile) {
+// The rank that gets most is busiest, whatever it sends meanwhile.
+TEST(RandomPatterns, OfEvenSendersCostAsMuchAsTheirBusiestReceiversWhereTheseSendMeanwhile) {
   const auto layout = parse_layout("64x4");
   auto machine = machine_with_free_receivers();
   for (auto& channel : machine.host.by_level)

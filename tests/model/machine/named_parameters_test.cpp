@@ -72,7 +72,7 @@ TEST(SetParameters, LetsTheNextMessageFollowTheLoneOneWhereItIsNotKnown) {
   EXPECT_EQ(machine.host.by_level[0]->protocols[1].alpha_next_s, 1e-6) << "which is known";
 }
 
-TEST(SetParameters, SetsWhatIsAbsentAndSizesWithUnits) {
+TEST(SetParameters, SetsAbsentParametersAndSizesWithUnits) {
   const auto machine = with({"levels.node.host.rendezvous_from_bytes=8KiB", "local.copy_block_s=1e-8"}).machine;
   EXPECT_EQ(machine.host.by_level[0]->rendezvous_from_bytes, 8192);
   EXPECT_EQ(machine.copy_block_s, 1e-8);

@@ -23,7 +23,7 @@ class Plausibility : public testing::Test {
   Machine machine_;
 };
 
-TEST_F(Plausibility, HasNothingToSayOfWhatIsPossible) { EXPECT_THAT(implausible(machine_, 4), IsEmpty()); }
+TEST_F(Plausibility, AcceptsPossibleMachines) { EXPECT_THAT(implausible(machine_, 4), IsEmpty()); }
 
 TEST_F(Plausibility, NamesFurtherMessagesThatCostMoreThanLoneOnes) {
   protocol(0).alpha_next_s = 2e-6;

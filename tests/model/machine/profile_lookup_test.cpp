@@ -16,7 +16,7 @@ TEST(ProfileDirectories, AreInTheOrderThatIsPromised) {
   const auto directories = profile_directories({{"/first"}, "/home/a/.config/commpass", {"/opt/commpass"}});
   const std::vector<std::string> begin{"/first", "profiles", "/home/a/.config/commpass", "/etc/commpass",
                                        "/opt/commpass/share/commpass/profiles"};
-  ASSERT_GT(directories.size(), begin.size()) << "what was built in stands last";
+  ASSERT_GT(directories.size(), begin.size()) << "the built-in one stands last";
   EXPECT_EQ(std::vector(directories.begin(), directories.begin() + 5), begin);
   EXPECT_EQ(profile_directories().front(), "profiles");
 }

@@ -81,7 +81,7 @@ TEST(Provenance, OfOtherSettingsPartitionsAndMoreRanksSaysAllInOneSentence) {
   Surroundings here{"Open MPI v4.1.4", "btl tcp,self", "debug", 2, {}};
   EXPECT_EQ(use_warning(profile, here), "");
   here.ranks_per_node = 1;
-  EXPECT_EQ(use_warning(profile, here), "") << "that is part of what was measured";
+  EXPECT_EQ(use_warning(profile, here), "") << "that is part of the measurement";
   here.ranks_per_node = 4;
   EXPECT_EQ(
       use_warning(profile, here),
@@ -99,7 +99,7 @@ TEST(Provenance, OfOtherSettingsPartitionsAndMoreRanksSaysAllInOneSentence) {
   EXPECT_EQ(use_warning(profile_of("{}"), here), "") << "nothing is known of how it was measured";
 }
 
-TEST(Provenance, OfANewerCommpassNamesWhatIsPassedOver) {
+TEST(Provenance, OfANewerCommpassNamesIgnoredKeys) {
   auto profile = profile_of(R"({"mpi_library": "Open MPI v4.1.4"})");
   profile.unknown_keys = {"host.node.warmth", "weather"};
   expect_sentence(use_warning(profile, {}), {"profile mine was written by a newer", "(host.node.warmth, weather)"});

@@ -146,13 +146,13 @@ TEST(Profile, NamesTheMpiLibraryThatItsProvenanceTells) {
 
 TEST(Operations, OfOtherNumbersOfRanksTakeAsManyRoundsAsTheLogarithmSays) {
   OperationCosts operations;
-  EXPECT_EQ(collective_seconds(operations, 7, 1000), 7) << "nobody knows with how many ranks it was measured";
+  EXPECT_EQ(collective_seconds(operations, 7, 1000), 7) << "the number of ranks of the measurement is unknown";
   operations.ranks = 16;
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 16), 4);
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 17), 5);
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 1024), 10);
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 2), 1);
-  EXPECT_EQ(collective_seconds(operations, 4, 1), 0) << "nobody to wait for";
+  EXPECT_EQ(collective_seconds(operations, 4, 1), 0) << "no rank to wait for";
   operations.ranks = 2;
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 3), 8);
 }
@@ -180,7 +180,7 @@ Json free_of_cost(Json json) {
   return json;
 }
 
-TEST(Profile, KeepsWhatWasMeasuredAndTakesNoTime) {
+TEST(Profile, KeepsMeasuredParametersThatTakeNoTime) {
   const auto json = free_of_cost(full_profile());
   const auto written = Json::parse(to_json(parse(json)));
   const auto expect_kept = [&](const auto& self, const Json& before, const Json& after,
@@ -232,7 +232,7 @@ TEST(Profile, IsWrittenToAFileAndFoundByName) {
 
 /// A profile that is wrong in one place, and what the error must say.
 struct Broken {
-  std::string path;  ///< JSON pointer of what is replaced or, with a null value, removed
+  std::string path;  ///< JSON pointer to the value that is replaced or, with a null value, removed
   Json value;
   std::vector<std::string> parts;
   bool schema_sees_it = true;
@@ -490,7 +490,7 @@ TEST(Profile, WithRubbishBehindIsRefused) {
   expect_sentence(error_of([&] { parse_profile(text + text, "p.json"); }), {"p.json", "no JSON"});
 }
 
-TEST(Profile, OfADepthThatNobodyWritesIsRefused) {
+TEST(Profile, OfAnAbsurdDepthIsRefused) {
   constexpr int depth = 1000000;
   const auto nest = [](const std::string& open, const std::string& inside, const std::string& close) {
     std::string text;
@@ -522,7 +522,7 @@ TEST(Profile, SurvivesDamage) {
   });
 }
 
-TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
+TEST(Profile, OfANewerMinorVersionKeepsKnownKeysAndTellsUnknownOnes) {
   auto json = full_profile();
   json["schema_minor"] = profile_schema_minor + 1;
   json["weather"] = "fine";
@@ -578,7 +578,7 @@ TEST(ProfileSchema, IsTheOneThatTheTableOfParametersGives) {
       << "write profiles/schema.json with 'commpass profile schema'";
 }
 
-TEST(ProfileSchema, AcceptsWhatIsWritten) {
+TEST(ProfileSchema, AcceptsWrittenProfiles) {
   for (const auto& json : {full_profile(), least_profile()})
     EXPECT_TRUE(schema_accepts(Json::parse(to_json(parse(json)))));
 }
@@ -648,7 +648,7 @@ TEST(BlueWaters, HasTheQueueOfThePublicationInOurUnits) {
   EXPECT_FALSE(machine.host.find(standard_level::node)->gamma_s);
 }
 
-TEST(Summit, HasWhatIsShared) {
+TEST(Summit, HasSharedRates) {
   const auto machine = read_profile(profiles + "/summit.json").machine;
   EXPECT_EQ(machine.levels[standard_level::node].up_rate_bytes_per_s, 23.8e9);
   EXPECT_EQ(machine.host_to_device.size(), 4U);

@@ -155,7 +155,7 @@ TEST(OldProfile, HasAProvenanceInTheWordsOfToday) {
               "device": {"fits": [{"level": "network"}]}})"));
 }
 
-TEST(OldProfile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
+TEST(OldProfile, OfANewerMinorVersionKeepsKnownKeysAndTellsUnknownOnes) {
   auto json = full_profile();
   json["schema_minor"] = 5;
   json["weather"] = "fine";

@@ -1,4 +1,4 @@
-// What stands in for parameters that would be free, and where its numbers come from.
+// Stand-ins for parameters that would be free, and the sources of their numbers.
 #include "model/machine/stand_ins.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(StandIns, AreTypicalWhereNoMessageWithinANodeIsKnown) {
   EXPECT_EQ(with_stand_ins(machine).copy_rate_bytes_per_s, typical_near_rate_bytes_per_s);
 }
 
-TEST(StandIns, LeaveWhatIsKnownAsItIs) {
+TEST(StandIns, LeaveKnownParametersAsTheyAre) {
   auto machine = small_machine();
   machine.copy_block_s = 0;  // measured: copies take no time
   machine.levels[0].up_rate_bytes_per_s = 1e10;

@@ -66,7 +66,7 @@ TEST(Generators, DoNotDependOnTheStandardLibrarysDistributions) {
               static_cast<Bytes>(std::floor(static_cast<double>(engine() >> 11) / 9007199254740992.0 * 1001)));
 }
 
-TEST(AllToAll, GivesEveryoneElseTheSame) {
+TEST(AllToAll, GivesEveryOtherRankTheSame) {
   const auto pattern = generate_pattern("alltoall:ranks=5,bytes=16KiB");
   EXPECT_EQ(pattern.ranks, 5);
   EXPECT_EQ(pattern.edges, test::alltoall(5, 16 * 1024).edges);
@@ -288,7 +288,7 @@ TEST(GeneratorText, SurvivesDamage) {
     });
 }
 
-TEST(AllGather, GivesEveryoneElseTheSameBytes) {
+TEST(AllGather, GivesEveryOtherRankTheSameBytes) {
   auto expected = test::alltoall(5, 300);
   for (auto& edge : expected.edges) edge.payload = 0;
   EXPECT_EQ(generate_pattern("allgather:ranks=5,bytes=300").edges, expected.edges);

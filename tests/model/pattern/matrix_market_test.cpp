@@ -1,4 +1,4 @@
-// Sparse matrix files: what is well-formed is read, and nothing else.
+// Sparse matrix files: well-formed ones are read, and no others.
 #include "model/pattern/matrix_file.hpp"
 
 #include <fcntl.h>

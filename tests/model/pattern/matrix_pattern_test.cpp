@@ -29,7 +29,7 @@ TEST(BlockPartition, NeedsARank) {
   expect_sentence(error_of([] { block_partition(4, 0); }), {"0 ranks"});
 }
 
-/// Who needs what, column by column and row by row.
+/// The values that each rank needs, column by column and row by row.
 std::map<std::pair<Rank, Rank>, Bytes> brute_force(const CoordinateMatrix& matrix, const std::vector<Rank>& owner,
                                                    Bytes value_bytes) {
   std::set<std::pair<std::int64_t, std::int64_t>> entries;
@@ -133,7 +133,7 @@ TEST(MatrixPattern, RefusesBadOwners) {
 }
 
 TEST(SharedValues, AreGroupedByTheRanksThatNeedThem) {
-  // Rank 0 owns columns 0 to 3: ranks 1 and 2 need 0 and 2, rank 1 needs 1, nobody needs 3.
+  // Rank 0 owns columns 0 to 3: ranks 1 and 2 need 0 and 2, rank 1 needs 1, no rank needs 3.
   CoordinateMatrix matrix;
   matrix.rows = matrix.columns = 6;
   matrix.row = {4, 5, 4, 5, 4, 0};

@@ -73,7 +73,7 @@ TEST(MetisPartition, TakesMatricesWithoutEntriesAndAlmostAsManyRanksAsRows) {
     }
 }
 
-TEST(MetisPartition, RefusesWhatIsNotSquareAndNoRanks) {
+TEST(MetisPartition, RefusesMatricesThatAreNotSquareAndNoRanks) {
   CoordinateMatrix matrix;
   matrix.rows = 3;
   matrix.columns = 4;

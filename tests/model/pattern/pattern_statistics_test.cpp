@@ -32,7 +32,7 @@ TEST(Statistics, SpreadOverAllRanks) {
   EXPECT_EQ(s.send_bytes.max, 40);
   EXPECT_DOUBLE_EQ(s.send_bytes.mean, 15);
   EXPECT_EQ(s.receive_bytes.max, 50);
-  EXPECT_EQ(statistics({3, {}}).sends.imbalance(), 1) << "nobody sends more than others";
+  EXPECT_EQ(statistics({3, {}}).sends.imbalance(), 1) << "no rank sends more than others";
 }
 
 TEST(Statistics, ClassSizesByPowersOfTwo) {
@@ -57,7 +57,7 @@ TEST(Statistics, TellWhetherAsMuchComesBack) {
   EXPECT_EQ(statistics({3, {{0, 1, 5}, {1, 2, 5}, {2, 0, 5}}}).symmetry, Symmetry::none);
 }
 
-TEST(Statistics, WithALayoutTellWhatStaysOnANode) {
+TEST(Statistics, WithALayoutTellTheBytesWithinANode) {
   const auto layout = Layout::regular(2, 2, 1);
   const auto s = statistics({4, {{0, 1, 5}, {1, 0, 6}, {0, 2, 100}, {3, 3, 7}}}, &layout);
   EXPECT_EQ(s.by_level, (std::vector<LevelTraffic>{{"socket", {0, 0}}, {"node", {2, 11}}, {"network", {1, 100}}}));

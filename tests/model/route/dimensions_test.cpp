@@ -37,7 +37,7 @@ TEST(VariedDimensions, AreAllDivisorsOfOneAndOfTwoAdjacentOnes) {
   EXPECT_THAT(varied({2, 1 << 30, 1 << 30, 1 << 30}, 60), testing::Contains(Dimensions{5, 12})) << "nothing overflows";
 }
 
-TEST(VariedDimensions, BeginWithWhatIsNearest) {
+TEST(VariedDimensions, BeginWithTheNearest) {
   const auto near_first = varied({8, 8}, 60);
   const auto place = [&](const Dimensions& sizes) { return std::ranges::find(near_first, sizes) - near_first.begin(); };
   EXPECT_LT(place({16, 4}), place({5, 12}));

@@ -161,7 +161,7 @@ TEST(Tuna, NeedsNoBufferFromRadixPMinus1) {
     }
 }
 
-/// Who sends how much to whom in which round, in one set.
+/// Sender, receiver, round and size of all messages, in one set.
 std::multiset<std::tuple<Rank, Rank, int, Bytes>> messages_of(const Schedule& schedule) {
   std::multiset<std::tuple<Rank, Rank, int, Bytes>> result;
   for (const auto& stage : schedule.stages)
@@ -307,8 +307,8 @@ TEST(TunaNode, SendsToRanksThatItsNodeDoesNotHave) {
   EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 3, 3}, {3, 0, 1}, {3, 1, 1}, {3, 2, 1}}));
 }
 
-// N nodes of Q ranks with L leaders: who leads nobody else sends one message, a leader one to every other leader and
-// one to each that it leads.
+// N nodes of Q ranks with L leaders: a rank that leads no other sends one message, a leader one to every other leader
+// and one to each that it leads.
 TEST(MultiLeader, SendsAsManyMessagesAsItsLeadersNeed) {
   for (const auto& [nodes, ppn, leaders] : {std::tuple{4, 6, 1}, {3, 6, 2}, {3, 6, 3}, {2, 5, 2}, {5, 4, 4}}) {
     const int ranks = nodes * ppn;
@@ -336,8 +336,8 @@ TEST(MultiLeader, GathersExchangesAndHandsOut) {
   EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 1, 4}, {0, 2, 4}, {3, 4, 4}}));
 }
 
-// Two nodes of four ranks with two leaders each: 0 and 2, 4 and 6. A leader sends what its two ranks have for the four
-// of the other node, then what came for the other leader's two.
+// Two nodes of four ranks with two leaders each: 0 and 2, 4 and 6. A leader sends the blocks of its two ranks for the
+// four of the other node, then those that it received for the other leader's two.
 TEST(MultiLeader, NodeAwareSendsOneMessageToEachNode) {
   const auto schedule = schedule_of("multi-leader,leaders=2,node-aware", Layout::regular(2, 1, 4), alltoall(8, 1));
   ASSERT_EQ(schedule.stages.size(), 4U);
@@ -475,7 +475,7 @@ TEST(ThreeStep, OfOneNodeIsStandard) {
 
 // The paper's figure 2.7 has 2 nodes of 4 ranks and a cap of 3. Here node 0 sends 10 bytes: chunks of 3, 3, 3 and 1, by
 // its ranks 3, 2, 1 and 0 to ranks 4, 5, 6 and 7. The 5 bytes from 0 to 4 and the 4 from 1 to 6 are cut.
-TEST(Split, CutsAndSharesWhatGoesBetweenTwoNodes) {
+TEST(Split, CutsAndSharesTheBytesBetweenTwoNodes) {
   const Pattern pattern{8, {{0, 4, 5}, {1, 6, 4}, {3, 7, 1}, {0, 2, 8}}};
   const auto schedule = schedule_of("split,cap=3", Layout::regular(2, 1, 4), pattern);
   ASSERT_EQ(schedule.stages.size(), 4U);
@@ -549,7 +549,7 @@ TEST(UnevenNodes, ARankOnASmallNodeStandsInForTheMissing) {
   const auto schedule = schedule_of("two-step", layout, alltoall(4, 1));
   std::set<std::pair<Rank, Rank>> node_stage;
   for (const auto& message : schedule.stages[0].messages) node_stage.insert({message.from, message.to});
-  // Everybody of node 0 has something for rank 3. Rank 3 has one block for each of node 0, sent to its local partner 0.
+  // Each rank of node 0 has something for rank 3. Rank 3 has one block for each of node 0, sent to its local partner 0.
   EXPECT_EQ(node_stage, (std::set<std::pair<Rank, Rank>>{{0, 3}, {1, 3}, {2, 3}, {3, 0}}));
 }
 

@@ -70,8 +70,7 @@ RC_GTEST_PROP(Placement, NeverSendsMore, ()) {
   const int ranks = 2 + draw(most_ranks - 1);
   const auto layout = test::draw_layout(ranks, draw);
   auto pattern = test::draw_pattern(ranks, most_edges, draw);
-  for (auto& edge : pattern.edges)
-    edge.payload = no_payload;  // what travels once for several ranks, placement does not see
+  for (auto& edge : pattern.edges) edge.payload = no_payload;  // placement does not know of payloads for several ranks
   for (const std::string strategy : {"stfw,dims=3x2x5x7", "stfw,n=1", "stfw,dims=2x2x2x2x2x2"})
     RC_ASSERT(bytes_sent(strategy + ",placed", layout, pattern) <= bytes_sent(strategy, layout, pattern));
 }
@@ -139,7 +138,7 @@ TEST(Placement, PutsTheLeastTrafficOnTheDiagonals) {
 }
 
 TEST(Placement, TriesNoTradesOfRanksThatSendNothing) {
-  constexpr int ranks = 200000;  // all pairs of so many would take minutes
+  constexpr int ranks = 200000;  // all pairs would take minutes
   const auto positions = place("stfw,n=2", Layout::with_ppn(ranks, 1), {ranks, {{0, ranks - 1, 100}}});
   EXPECT_EQ(std::set(positions.begin(), positions.end()).size(), std::size_t{ranks});
 }

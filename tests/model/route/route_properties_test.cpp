@@ -69,7 +69,7 @@ RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
               const auto block = departures.order[place];
               RC_ASSERT(moved.insert(block).second);
               RC_ASSERT(at[block] == message.from);
-              RC_ASSERT(at[block] != blocks[block].destination);  // what has arrived stays
+              RC_ASSERT(at[block] != blocks[block].destination);  // an arrived block stays
               if (departures.carrier(place) == place) {
                 brought.insert(place);
                 bytes += blocks[block].bytes;
@@ -209,7 +209,7 @@ RC_GTEST_PROP(SharedPayloads, OfOneEdgeEachChangeNothing, ()) {
     RC_ASSERT(std::ranges::equal(schedule.stages[s].messages, expected.stages[s].messages, {}, numbers, numbers));
 }
 
-// Exchanges whose receivers know nothing ask a route who may send to whom.
+// Exchanges whose receivers know nothing ask a route for the possible peers of each rank.
 RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOfOneGroup, ()) {
   const auto [layout, pattern] = draw_case();
   const auto strategy = draw_strategy(layout);

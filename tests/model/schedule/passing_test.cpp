@@ -32,7 +32,7 @@ struct ManyBlocks {
   }
 };
 
-RC_GTEST_PROP(Passing, TakesWhatIsOnOneOfTheRanksAtAnyTime, ()) {
+RC_GTEST_PROP(Passing, TakesBlocksThatAreOnOneOfTheRanksAtAnyTime, ()) {
   const auto [layout, pattern] = ManyBlocks::make();
   const auto is_given = draw_ranks(pattern.ranks);
   const auto whole = prepare(pattern);

@@ -39,7 +39,7 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
   route.cut(result.blocks);
   const auto& blocks = result.blocks;
 
-  // Memories of each rank: its send buffer, its receive buffer, and what has landed.
+  // Memories of each rank: its send buffer, its receive buffer, and landed messages.
   const auto by = [&](auto key) {
     std::vector<std::size_t> all;
     for (std::size_t b = 0; b < blocks.size(); ++b) all.push_back(b);
@@ -101,7 +101,7 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
     }
     for (auto& [key, message] : messages) {
       for (const auto b : message.blocks) {
-        for (auto& memory : here[std::get<0>(key)]) memory.erase(b);  // what is left keeps its place
+        for (auto& memory : here[std::get<0>(key)]) memory.erase(b);  // the others keep their places
         at[b] = std::get<1>(key);
       }
     }

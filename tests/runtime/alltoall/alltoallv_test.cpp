@@ -163,7 +163,7 @@ TEST_P(EveryAlltoallStrategy, DoesWhatMpiAlltoallvDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Random, EveryAlltoallStrategy, testing::Range(0U, 4U));
 
-TEST(Alltoallv, ChoosesByWhatWasSentBefore) {
+TEST(Alltoallv, ChoosesByEarlierTraffic) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   for (unsigned turn = 0; turn < 8; ++turn) {
     const Counts counts(size_of(), rank_of(), turn, turn < 4 ? 2 : 20000);
@@ -212,7 +212,7 @@ TEST(Alltoallv, InPlace) {
   }
 }
 
-/// Runs all-to-alls on a machine on which messages are dear, so that small blocks go another way than large ones.
+/// Runs all-to-alls on a machine on which messages are expensive, so that small blocks go another way than large ones.
 class Told {
  public:
   static constexpr int small = 4, large = 1 << 16;
@@ -378,7 +378,7 @@ TEST(Alltoallv, IsLeftToTheLibraryWhereThatIsPredictedToBeFaster) {
   }
 }
 
-TEST(Alltoall, SendsAsMuchToEverybody) {
+TEST(Alltoall, SendsAsMuchToEveryRank) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   for (const int count : {0, 1, 1000}) {
     std::vector<double> sent(static_cast<std::size_t>(count * size_of())), received(sent.size()), expected(sent.size());
@@ -504,7 +504,7 @@ TEST(Alltoallv, OnDifferentCommunicatorsAtOnce) {
   MPI_Comm_free(&half);
 }
 
-TEST(Alltoallv, RefusesWhatIsWrong) {
+TEST(Alltoallv, RefusesWrongArguments) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const std::vector<int> none(static_cast<std::size_t>(size_of())), negative(none.size(), -1), few(none.size() - 1);
   const auto message = [&](const std::vector<int>& counts, const std::string& strategy) {
@@ -591,7 +591,7 @@ TEST(PersistentAlltoallv, IsCompletedWhenItIsDestroyed) {
 // A message waits where it has landed until the last of its blocks has left, in one piece. So there is room for all
 // messages that bring something to be forwarded, and for one of those that do not, which take turns. (The buffer of
 // TuNA §III-C, B = P − (K+1) blocks, is less where a block is forwarded several times; it takes a copy more each time.)
-TEST(AlltoallStructure, HoldsWhatIsForwardedAndOneMessage) {
+TEST(AlltoallStructure, HoldsForwardedBlocksAndOneMessage) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (int radix = 2; radix <= size_of(); ++radix) {

@@ -1,5 +1,5 @@
-// All-to-alls in which the counts of a pair of ranks disagree: nobody gets wrong numbers, and nobody waits for ever but
-// for a message in which nothing is sent.
+// All-to-alls in which the counts of a pair of ranks disagree: no rank gets wrong numbers, and no rank waits for ever
+// but for a message in which nothing is sent.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -100,7 +100,7 @@ class Mismatch : public testing::Test {
 
 // The receiver of the pair throws, and names the sender as one of those whose blocks were in a message; all else is
 // right everywhere, and the next call, too.
-TEST_F(Mismatch, OfWhatComesLeavesAllOthersRight) {
+TEST_F(Mismatch, OfReceivedCountsLeavesAllOthersRight) {
   if (size_of() == 1) return;
   for (const auto& strategy : forwarding_strategies()) {
     if (!applies(strategy)) continue;
@@ -145,7 +145,7 @@ TEST_F(Mismatch, OfADirectMessageIsThatOfItsPairAlone) {
   }
 }
 
-// Types with gaps are packed and unpacked: what is too short is not.
+// Types with gaps are packed and unpacked: a message that is too short is not.
 TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
   if (size_of() == 1) return;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -170,7 +170,7 @@ TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
 // Where more comes than a count says, MPI fails on the receiver: it throws an error of MPI's class and passes on what
 // it can; a rank that misses a block throws. The next call is right. The handler of MPI_COMM_WORLD, which MPICH tells
 // errors of MPI_Waitall whatever communicator the messages have, would end this program.
-TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
+TEST_F(Mismatch, OfTooMuchGivesNoRankWrongNumbers) {
   if (size_of() == 1) return;
   auto strategies = forwarding_strategies();
   strategies.insert(strategies.end(), {"standard", "standard,window=1"});
@@ -205,9 +205,9 @@ TEST_F(Mismatch, OfWhatARankSendsToItselfIsItsOwn) {
     }
 }
 
-// Sizes that all ranks know are not told. One rank has another: what has not the length that its receiver knows is lost
-// as a whole, a rank that misses a block throws, and nobody waits.
-TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
+// Sizes that all ranks know are not told. One rank has another: a message without the length that its receiver knows is
+// lost as a whole, a rank that misses a block throws, and no rank waits.
+TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNoRankWrongNumbers) {
   if (size_of() == 1) return;
   for (const auto& strategy : forwarding_strategies())
     for (const int others : {0, usual - 1, 2 * usual}) {
@@ -225,13 +225,13 @@ TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
       } catch (const InputError&) {
         has_thrown = true;
       }
-      EXPECT_TRUE(has_thrown) << "everybody misses something";
+      EXPECT_TRUE(has_thrown) << "every rank misses something";
       MPI_Barrier(MPI_COMM_WORLD);
     }
 }
 
 // What strayed in one call does not meet the next: the receiver did not expect it at all.
-TEST_F(Mismatch, OfAMessageThatNobodyExpectsDoesNotReachTheNextCall) {
+TEST_F(Mismatch, OfAnUnexpectedMessageDoesNotReachTheNextCall) {
   if (size_of() == 1) return;
   run(communicator_, "standard", {0, 1, usual, 0}, MPI_INT);
   for (int call = 0; call < 3; ++call) {

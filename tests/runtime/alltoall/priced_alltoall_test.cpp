@@ -1,4 +1,4 @@
-// A one-shot exchange runs the messages and copies that are priced. Counts what is sent (PMPI) and copied, in place of
+// A one-shot exchange runs the messages and copies that are priced. Counts sent messages (PMPI) and copies, in place of
 // runtime/execute/memory.cpp.
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -91,7 +91,7 @@ std::vector<Strategy> strategies_for(const Layout& layout) {
   return result;
 }
 
-/// Bytes from everybody to everybody, the same on all ranks; nothing to oneself.
+/// Bytes between all pairs of ranks, the same on all ranks; nothing to oneself.
 std::vector<std::vector<int>> sizes_of(unsigned seed, int least, int most) {
   std::mt19937 random(seed);
   std::vector<std::vector<int>> bytes(static_cast<std::size_t>(size_of()));

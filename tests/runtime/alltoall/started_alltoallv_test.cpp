@@ -34,7 +34,8 @@ std::vector<std::string> strategies_for(const Layout& layout) {
 
 Layout one_node() { return parse_layout("1x" + std::to_string(size_of()), size_of()); }
 
-/// An all-to-all of numbers that say from whom and for whom they are: as many to each rank, or to rank r so many more.
+/// An all-to-all of numbers that name their source and destination: `first_count` to each
+/// rank, or r more to rank r.
 class Numbers {
  public:
   explicit Numbers(int first_count, bool equal = false) {
@@ -130,7 +131,7 @@ TEST(StartedAlltoallv, StartsWithoutWaitingForAnyOtherRank) {
   }
 }
 
-TEST(StartedAlltoallv, RunsWhatWasDecidedInCallsThatWaited) {
+TEST(StartedAlltoallv, RunsDecisionsOfCallsThatWaited) {
   Communicator communicator(MPI_COMM_WORLD, "lassen", {one_node()});
   Numbers numbers(4);
   auto before = numbers.start(communicator);
@@ -140,7 +141,7 @@ TEST(StartedAlltoallv, RunsWhatWasDecidedInCallsThatWaited) {
   EXPECT_EQ(numbers.in, numbers.expected);
 
   numbers.run(communicator);
-  numbers.run(communicator);  // by what was sent
+  numbers.run(communicator);  // by the earlier traffic
   const auto chosen = communicator.last_alltoallv_strategy();
   auto after = numbers.start(communicator);
   EXPECT_EQ(after.strategy(), chosen);
@@ -217,7 +218,7 @@ TEST(StartedAlltoallv, InPlaceAndWithATypeForEachRank) {
   MPI_Type_free(&gaps);
 }
 
-TEST(StartedAlltoallv, RefusesWhatIsWrongBeforeItStarts) {
+TEST(StartedAlltoallv, RefusesWrongArgumentsBeforeItStarts) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node()});
   Numbers numbers(2);
   auto wrong = numbers;

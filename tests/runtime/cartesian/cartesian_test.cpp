@@ -188,7 +188,7 @@ TEST_F(Cartesian, PlansStrategiesAloneThatAreNoWaysOnTheGrid) {
 }
 
 TEST(CartesianChoice, TakesWhatTheGridDoesNotSuggestWhereThatIsCheaper) {
-  // Of two nodes neither has a block of the grid. The network's messages are dear.
+  // Of two nodes neither has a block of the grid. The network's messages are expensive.
   const int ranks = size_of();
   if (ranks < 6 || ranks % 2 == 1) GTEST_SKIP() << "nodes have too few ranks";
   auto machine = test::some_machine();
@@ -239,7 +239,7 @@ TEST_F(Cartesian, MovesBlocksWithGapsAndOfSeveralTypes) {
   }
   cart.alltoallw(from.data(), counts, at, types, to.data(), counts, at, types);
   EXPECT_TRUE(everywhere(to == wanted));
-  // The same column to everybody.
+  // The same column to every rank.
   std::vector<int> gathered(12, -1);
   cart.allgather(from.data(), 1, column, gathered.data(), 3, MPI_INT);
   for (int i = 0; i < 4; ++i)
@@ -317,7 +317,7 @@ TEST(CartesianTypes, MoveRowsColumnsAndCornersOfAnArrayWithoutABuffer) {
       }
       const bool sends = ranks > 1;
       if (are_datatypes_cheap && (ranks == 1 || std::string(strategy) == "trivial")) {
-        EXPECT_EQ(exchange.buffer_bytes(), 0) << "what is brought together nowhere needs no buffer";
+        EXPECT_EQ(exchange.buffer_bytes(), 0) << "blocks that are not packed need no buffer";
       }
       if (!are_datatypes_cheap && sends) {
         EXPECT_GT(exchange.buffer_bytes(), 0) << strategy;
@@ -391,7 +391,7 @@ TEST_F(Cartesian, IsPlannedWithoutAMessage) {
       EXPECT_EQ(calls_to_others, 0);
       alltoall.start();
       alltoall.wait();
-      EXPECT_TRUE(size_of() == 1 || calls_to_others > 0) << "what counts counts nothing";
+      EXPECT_TRUE(size_of() == 1 || calls_to_others > 0) << "the counters count nothing";
     }
   }
 }
@@ -402,7 +402,7 @@ constexpr bool is_sanitized = __has_feature(address_sanitizer);
 constexpr bool is_sanitized = false;
 #endif
 
-/// What this thread has had of a core: nobody else's work is in it.
+/// Processor time of this thread, without the work of others.
 Seconds own_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

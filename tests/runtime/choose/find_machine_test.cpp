@@ -90,14 +90,14 @@ TEST(AProfileThatIsNamed, TellsOnceWhereItWasMeasuredOtherwise) {
   Home home;
   auto profile = generic_profile();
   profile.machine.name = "elsewhere";
-  profile.provenance_json = R"({"mpi_library": "MPI of nobody 7"})";
+  profile.provenance_json = R"({"mpi_library": "Other MPI 7"})";
   home.write("elsewhere.json", to_json(profile));
   testing::internal::CaptureStderr();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(Communicator(MPI_COMM_WORLD, "elsewhere").machine().name, "elsewhere");
   std::fflush(stderr);
   const auto told = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::ranges::count(told, '\n'), rank_of() == 0 ? 1 : 0) << told;
-  EXPECT_EQ(told.find("profile elsewhere was measured with MPI of nobody 7, but this is") != std::string::npos,
+  EXPECT_EQ(told.find("profile elsewhere was measured with Other MPI 7, but this is") != std::string::npos,
             rank_of() == 0)
       << told;
 }

@@ -57,7 +57,7 @@ TEST(InfoHints, NameProfileLayoutAndStrategies) {
                   {"commpass_strategy", "standard,window=1"},
                   {"commpass_alltoallv_strategy", "standard,window=2"},
                   {"commpass_sparse_strategy", "direct+reduce"},
-                  {"other_key", "of somebody else"}};
+                  {"other_key", "of another library"}};
   auto communicator = with(info);
   EXPECT_EQ(communicator.machine().name, "lassen");
   EXPECT_EQ(communicator.layout().nodes(), size_of());

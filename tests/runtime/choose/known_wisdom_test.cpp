@@ -1,4 +1,4 @@
-// What was measured in one run is known in the next one, on all ranks alike.
+// Measurements of one run are known in the next one, on all ranks alike.
 #include "runtime/choose/known_wisdom.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
-// The clock goes on by being read alone: what fits into the time for trials does not depend on how busy the machine is.
+// The clock goes on by being read alone: the trials that fit into their time do not depend on how busy the machine is.
 extern "C" double MPI_Wtime() {
   static double now_s = 0;
   return now_s += 1e-4;
@@ -79,7 +79,8 @@ TEST_F(KnownWisdomTest, SparesTheNextRunToMeasure) {
     EXPECT_EQ(known.measured_seconds(), measured.measured_seconds());
     ASSERT_TRUE(delivers(known, local_));
   }
-  EXPECT_TRUE(everywhere(says(plan(second, PlannerMode::patient), "Measured for"))) << "is more than what is known";
+  EXPECT_TRUE(everywhere(says(plan(second, PlannerMode::patient), "Measured for")))
+      << "is more than the known measurement";
   EXPECT_TRUE(everywhere(says(plan(second, PlannerMode::measure, 6), "Measured for"))) << "another pattern";
   auto third = communicator();
   EXPECT_TRUE(everywhere(says(plan(third, PlannerMode::patient), "it was measured before")));

@@ -67,7 +67,7 @@ TEST_F(OneShotChooserTest, WherePricingIsCheapEachClassHasItsOwnChoice) {
 }
 
 // Sizes grow from 1 B to 1 TiB, seven exchanges of each class.
-TEST_F(OneShotChooserTest, WherePricingIsDearDriftingSizesArePricedSeldom) {
+TEST_F(OneShotChooserTest, WherePricingIsExpensiveDriftingSizesArePricedSeldom) {
   for (int digits = 1; digits <= 40; ++digits)
     for (int exchange = 0; exchange < 7; ++exchange) choose(digits, much_shorter);
   if (rank_of() == 0) {
@@ -76,7 +76,7 @@ TEST_F(OneShotChooserTest, WherePricingIsDearDriftingSizesArePricedSeldom) {
   }
 }
 
-TEST_F(OneShotChooserTest, WhatComesOftenEnoughIsPriced) {
+TEST_F(OneShotChooserTest, FrequentClassesArePriced) {
   choose(10, much_shorter);
   constexpr int most = 100000;
   int exchanges = 1;
@@ -94,7 +94,7 @@ TEST_F(OneShotChooserTest, ThatFailsOnRankZeroFailsOnAllAndIsTriedAgain) {
 }
 
 // From 1 KiB to 1 MiB by 10 % from call to call; what rank 0 decides is broadcast.
-TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsDear) {
+TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsExpensive) {
   Machine machine = test::some_machine();
   for (auto& channel : machine.host.by_level) {
     if (!channel) continue;
@@ -114,7 +114,7 @@ TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsDear) {
   EXPECT_LE(broadcasts - before, 2 * broadcasts_a_decision);
 }
 
-/// As another build or processor may see it, and worse: what is cheap for one rank is dear for the others.
+/// As another build or processor may see it, and worse: a cheap strategy of one rank is expensive for the others.
 Machine machine_of(Rank rank) {
   auto machine = test::some_machine();
   if (rank % 2 == 0) return machine;
@@ -141,7 +141,7 @@ TEST(RanksThatPriceDifferently, WouldChooseDifferently) {
   const auto best = [&](Rank rank) {
     return to_string(SparseChoice(layout, machine_of(rank), true).best(expected_traffic(7, 8, layout)).strategy);
   };
-  EXPECT_NE(best(0), best(1)) << "or what follows shows nothing";
+  EXPECT_NE(best(0), best(1)) << "or the checks below show nothing";
 }
 
 TEST(RanksThatPriceDifferently, RunTheSameSparseExchanges) {

@@ -71,7 +71,7 @@ TEST_F(OneShotTrialsTest, FindTheFastestBeyondDoubt) {
   const auto run = call({{"usual", 2e-5}, {"good", 1e-5}, {"bad", 9e-5}, {"cheap", 3e-5}});
   EXPECT_EQ(choose().strategy, "good");
   EXPECT_TRUE(choose().is_measured);
-  EXPECT_EQ(choose(by_price).strategy, "good") << "what is known holds for all";
+  EXPECT_EQ(choose(by_price).strategy, "good") << "a known result holds for all";
   EXPECT_EQ(offers_, rank_of() == 0 ? 1 : 0);
   // A round that does not count, and seven that do.
   EXPECT_EQ(run.size(), 8 * names_.size());
@@ -86,7 +86,7 @@ TEST_F(OneShotTrialsTest, FindTheFastestBeyondDoubt) {
   }
 }
 
-TEST_F(OneShotTrialsTest, KeepWhatIsUsualIfNothingIsFaster) {
+TEST_F(OneShotTrialsTest, KeepTheUsualOneIfNothingIsFaster) {
   call({{"usual", 1e-5}, {"good", 1e-5}, {"bad", 2e-5}, {"cheap", 1e-5}});
   EXPECT_EQ(choose().strategy, "usual");
   if (rank_of() == 0) {
@@ -130,7 +130,7 @@ TEST_F(OneShotTrialsTest, EndWhenTheTimeIsLost) {
 }
 
 // A call whose exchange has failed is not noted.
-TEST_F(OneShotTrialsTest, TryAgainWhatWasNotNoted) {
+TEST_F(OneShotTrialsTest, RepeatTrialsThatWereNotNoted) {
   const auto first = choose().strategy;
   EXPECT_EQ(choose().strategy, first);
   chooser_.note(1e-5);
@@ -146,11 +146,11 @@ TEST_F(OneShotTrialsTest, AreOfCallsThatAskForThemAlone) {
     choose();
     if (chooser_.is_trial()) chooser_.note(1e-5);
   }
-  EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "by price, and then with what is to be timed";
+  EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "by price, and then with those to be timed";
 }
 
 TEST_F(OneShotTrialsTest, DoNotTakeExchangesOfAnotherClass) {
-  predicted_s_ = 1e-12;  // so pricing another class is dear
+  predicted_s_ = 1e-12;  // so pricing another class is expensive
   choose();
   chooser_.note(1e-5);
   for (int turn = 0; turn < 10; ++turn) {
@@ -310,7 +310,7 @@ TEST_F(RecurringCalls, OfAllToAllsAreTimedAndDeliver) {
 }
 
 // Nothing that is timed is waited for by a rank that waits for an exchange of these here.
-TEST_F(RecurringCalls, MoveOnWhatIsInFlight) {
+TEST_F(RecurringCalls, MakeProgressOnExchangesInFlight) {
   auto communicator = open();
   AlltoallvOptions options;
   options.planner = PlannerMode::measure;

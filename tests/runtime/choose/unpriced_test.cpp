@@ -99,7 +99,7 @@ TEST(WithoutPrices, SocketsOfANodeAreMissedToo) {
                             "calibrate on ranks of two sockets of a node"});
 }
 
-TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTakenInTheMiddle) {
+TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTheMedian) {
   if (size_of() == 1) return;
   stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("automatic"), {two_nodes()});
@@ -135,7 +135,7 @@ TEST(LevelsInAnotherOrder, AreLeftOutAndAreToldOnce) {
                                    "are priced like those of levels.numa.\n");
 }
 
-TEST(WithoutPrices, WhatIsNamedRunsInSilence) {
+TEST(WithoutPrices, NamedStrategiesRunInSilence) {
   const auto told = stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("named"), {two_nodes()});
     auto local = test::local_part(test::random_pattern(size_of(), 7), rank_of(), 0, 7);
@@ -150,7 +150,7 @@ TEST(WithoutPrices, WhatIsNamedRunsInSilence) {
   EXPECT_EQ(told, "");
 }
 
-/// Everybody sends so many numbers to everybody.
+/// Every rank sends three numbers to every rank, by `exchange`.
 void expect_alltoallv(Communicator& communicator,
                       const std::function<void(const std::vector<int>&, const std::vector<int>&,
                                                const std::vector<int>&, std::vector<int>&)>& exchange,

@@ -1,4 +1,4 @@
-// All-to-alls and indexed exchanges of data on devices; and what takes host memory only says so.
+// All-to-alls and indexed exchanges of data on devices; and calls that take host memory only say so.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -90,7 +90,7 @@ std::vector<Sides> all_sides() {
   return {{true, true}, {true, false}, {false, true}, {odd, !odd}};
 }
 
-/// What is chosen, and strategies of all kinds on all paths that there are.
+/// The choice, and strategies of all kinds on all paths that there are.
 std::vector<std::string> strategies_on_paths() {
   std::vector<std::string> result{"", "standard,window=1@staged", "two-step@staged,copies=2"};
   for (const std::string strategy : {"standard", "standard,window=1", "mpi", "two-step", "tuna,radix=2",
@@ -207,10 +207,10 @@ bool is_on_path(const std::string& strategy, const std::string& path) {
   return path.empty() ? strategy.find('@') == std::string::npos : strategy.ends_with(path);
 }
 
-// Nobody knows before the first call where the data of others lie.
+// No rank knows before the first call where the data of others lie.
 TEST(DeviceAlltoallv, TakesThePathThatIsCheapestAndThatMpiCan) {
   const UsersStream users;
-  const bool is_alone = size_of() == 1;  // with nobody to tell, or to ask
+  const bool is_alone = size_of() == 1;  // with no other rank to tell, or to ask
   const std::string staged = is_alone ? "" : "@staged", cheapest = is_alone            ? ""
                                                                    : is_device_aware() ? "@device"
                                                                                        : "@staged";

@@ -44,7 +44,7 @@ struct Buffers {
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     if (is_send_on_device) {
       send.write(local.send_buffer, users.get());
-      std::ranges::fill(local.send_buffer, std::byte{0xAB});  // which nobody may send
+      std::ranges::fill(local.send_buffer, std::byte{0xAB});  // which must not be sent
     }
     if (is_receive_on_device) receive.write(local.receive_buffer, users.get());
     exchange.start();
@@ -148,7 +148,7 @@ TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
   buffers.expect_delivery(exchange, users, 1);
 }
 
-// What is timed copies to the device, too, and the user's buffer stays as it is meanwhile.
+// Timed exchanges copy to the device, too, and the user's buffer stays as it is meanwhile.
 TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
   if (size_of() > 3) GTEST_SKIP() << "ranks that take turns are slow";
   const auto lassen = test::lassen();
@@ -175,7 +175,7 @@ TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
     }
     buffers.expect_delivery(exchange, users, 1);
   }
-  EXPECT_EQ(devices.alive(), alive) << "what was tried leaves nothing behind";
+  EXPECT_EQ(devices.alive(), alive) << "trials leave nothing behind";
 }
 
 TEST(DeviceExchange, IsNotStagedWhereNothingLiesOnADevice) {
@@ -207,7 +207,7 @@ TEST(DeviceExchange, TakesThePlanOfThePatternInHostMemoryAndGivesItBack) {
   }
 }
 
-TEST(DeviceExchange, CopiesInOneBatchWhatLiesTogether) {
+TEST(DeviceExchange, CopiesAdjacentBlocksInOneBatch) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   auto buffers = all_to_all(100);
   const UsersStream users;
@@ -283,7 +283,7 @@ TEST(DeviceExchange, RefusesTwoDevicesOfARankOnAllRanks) {
 
 // Ranks 0, 3, 6 … have data, and two others of their node each none.
 TEST(DeviceExchange, LetsRanksWithoutDataCopyForOthers) {
-  if (size_of() < 3) GTEST_SKIP() << "nobody can help";
+  if (size_of() < 3) GTEST_SKIP() << "no rank can help";
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});
   Pattern pattern{size_of(), {}};
   constexpr Bytes many = 100000;  // which is cut
@@ -302,7 +302,7 @@ TEST(DeviceExchange, LetsRanksWithoutDataCopyForOthers) {
 }
 
 TEST(DeviceExchange, LeavesNothingOfAnotherProcessOpen) {
-  if (size_of() < 2) GTEST_SKIP() << "nobody can help";
+  if (size_of() < 2) GTEST_SKIP() << "no rank can help";
   const auto before = EmulatedDevices::get().alive();
   {
     Communicator communicator(MPI_COMM_WORLD, some_machine());

@@ -14,8 +14,8 @@
 
 namespace commpass::test {
 
-/// Memory is mapped twice: where it is given out without any rights, so that whoever touches it there crashes, as with
-/// a GPU's; and elsewhere for the copies. What is begun in a stream is done when somebody waits for it, and not before:
+/// Memory is mapped twice: where it is given out without any rights, so that any access there crashes, as with
+/// a GPU's; and elsewhere for the copies. An operation of a stream runs when a caller waits for it, and not before:
 /// so a wait that is missing gives wrong bytes every time.
 class EmulatedDevices final : public DeviceBackend {
  public:
@@ -117,7 +117,7 @@ class DeviceBytes {
   std::byte* data() const { return memory_; }
   /// When the stream comes to it, which is not now.
   void write(std::vector<std::byte> bytes, DeviceBackend::Stream stream);
-  /// What is there when all of the stream is done.
+  /// The contents when all of the stream is done.
   std::vector<std::byte> read(DeviceBackend::Stream stream) const;
 
  private:

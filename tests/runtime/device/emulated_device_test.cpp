@@ -53,7 +53,7 @@ TEST(EmulatedDevice, IsFoundByAnyAddressInItsMemoryAndByNoOther) {
   EXPECT_FALSE(devices.is_one_allocation(&own, 1));
 }
 
-TEST(EmulatedDevice, DoesNothingBeforeSomebodyWaits) {
+TEST(EmulatedDevice, RunsNothingBeforeAWait) {
   auto& devices = EmulatedDevices::get();
   DeviceBytes memory(4);
   auto* const stream = devices.make_stream(0);

@@ -71,7 +71,7 @@ TEST_P(Packing, OfABatchTakesSmallPiecesIntoOneKernelAndCopiesTheOthers) {
   EXPECT_EQ(devices.copies() - copies_before, (has_kernel ? 1 : small + 1) + small + 1) << "ends may lie anywhere";
 }
 
-// Batches that grow, and follow each other before anybody waits: none may overwrite what a kernel still reads.
+// Batches that grow, and follow each other before a wait: none may overwrite what a kernel still reads.
 TEST_P(Packing, KeepsTheTableOfAKernelUntilItHasRun) {
   constexpr std::size_t most = 1000;
   std::vector<std::byte> bytes(2 * most), expected(most);

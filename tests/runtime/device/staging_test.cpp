@@ -9,7 +9,7 @@
 namespace commpass {
 namespace {
 
-TEST(StagedRanges, KeepTogetherWhatLiesTogetherAndEachByteOnce) {
+TEST(StagedRanges, KeepAdjacentBytesTogetherAndEachByteOnce) {
   const StagedRanges ranges({{100, 10, 0}, {0, 4, 0}, {4, 4, 0}, {104, 20, 0}, {50, 0, 0}}, 0);
   EXPECT_EQ(ranges.ranges().size(), 2U);
   EXPECT_EQ(ranges.bytes(), 8 + 24);

@@ -186,7 +186,7 @@ contains
     call commpass_exchange_free(exchange)
   end subroutine
 
-  ! Who receives knows nothing of who sends.
+  ! Receivers do not know their senders.
   subroutine sparse()
     type(commpass_received) :: got
     type(commpass_exchange) :: exchange
@@ -215,12 +215,12 @@ contains
   subroutine check_received(got)
     type(commpass_received), intent(inout) :: got
     double precision, pointer :: values(:)
-    call check(got%nnz == 1 .and. got%size == 3, "numbers of what has come")
+    call check(got%nnz == 1 .and. got%size == 3, "numbers of received messages")
     call c_f_pointer(got%values, values, [got%size])
     call check(got%src(1) == previous .and. got%counts(1) == 3 .and. got%displs(1) == 0 .and. &
-               all(values == 10 * previous + [1, 2, 3]), "what has come")
+               all(values == 10 * previous + [1, 2, 3]), "received messages")
     call commpass_received_free(got)
-    call check(.not. c_associated(got%values) .and. got%nnz == 0, "freed what had come")
+    call check(.not. c_associated(got%values) .and. got%nnz == 0, "freed received messages")
   end subroutine
 
   ! A periodic line of all ranks.

@@ -1,4 +1,4 @@
-// Indexed exchanges against what is known of all ranks.
+// Indexed exchanges against values that are known on all ranks.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -241,7 +241,7 @@ TEST_P(RandomIndices, MakeTheWayBackTheTransposeOfTheWayThere) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomIndices, testing::Range(0U, 8U));
 
-/// Rank 0 owns so many values, and everybody needs all of them.
+/// Rank 0 owns all values, and every rank needs all of them.
 struct Broadcasting {
   explicit Broadcasting(Index values)
       : owned(rank_of() == 0 ? IndexRange{0, values} : IndexRange{}), needed(static_cast<std::size_t>(values)) {
@@ -372,7 +372,7 @@ TEST(WrongIndices, AreOneSentenceOnAllRanks) {
     for (const Index index : {beyond, beyond + (Index{1} << 50), Index{-1}}) {
       const auto message = error(owned, is_last ? std::vector<Index>{3, index} : std::vector<Index>{3});
       EXPECT_NE(message.find("index " + std::to_string(index) + ": rank " + std::to_string(last) +
-                             " needs it and nobody owns it"),
+                             " needs it and no rank owns it"),
                 std::string::npos)
           << message;
     }

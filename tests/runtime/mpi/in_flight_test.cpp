@@ -33,7 +33,7 @@ struct Running {
   std::function<void()> check;
 };
 
-/// Everybody's part of an all-to-all, by a named strategy, started.
+/// Each rank's part of an all-to-all, by a named strategy, started.
 Running neighbor(Communicator& communicator, const std::string& strategy, unsigned seed) {
   Pattern pattern{size_of(), {}};
   for (Rank i = 0; i < size_of(); ++i)

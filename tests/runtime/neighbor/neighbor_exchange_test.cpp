@@ -138,7 +138,7 @@ TEST(NeighborExchange, SeveralInFlightDoNotMixWithEachOtherNorWithTheUsersMessag
       expected.push_back(test::naive_exchange(local, MPI_COMM_WORLD));
     }
     for (auto& exchange : exchanges) exchange.start();
-    // A user who receives anything from anybody, on his own communicator, while ours are in flight.
+    // A user's receive from any rank, on a communicator of the user, while ours are in flight.
     int token = rank_of(), got = -1;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(&token, 1, MPI_INT, (rank_of() + 1) % size_of(), 1, MPI_COMM_WORLD, &request);
@@ -229,7 +229,7 @@ TEST(NeighborExchange, KnowsWhichBytesAreTheSame) {
   };
   EXPECT_EQ(predicted(alone), priced(alone));
   EXPECT_EQ(predicted(shared), priced(shared));
-  if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as ever
+  if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as before
   EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
 }
 

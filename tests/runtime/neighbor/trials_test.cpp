@@ -1,4 +1,4 @@
-// Strategies are timed before one is planned: what is slow does not stay, and ranks never disagree.
+// Strategies are timed before one is planned: slow ones do not stay, and ranks never disagree.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// The clock stands still but for these calls: what is found does not depend on how busy the machine is.
+// The clock stands still but for these calls: results do not depend on how busy the machine is.
 constexpr unsigned call_us = 1000;
 double clock_s = 0;
 
@@ -203,7 +203,7 @@ TEST_F(Trials, RefuseNoTime) {
   EXPECT_NE(common_error([&] { plan(with); }).find("planner_seconds"), std::string::npos);
 }
 
-TEST_F(Trials, TellWhatIsWrongAsPlanningDoes) {
+TEST_F(Trials, ReportErrorsAsPlanningDoes) {
   if (size_of() == 1) return;
   if (rank_of() == 0) local_.receives.push_back({1, 0, 3});  // that rank 1 does not send
   EXPECT_NE(common_error([&] { plan(options(PlannerMode::measure)); }), "");

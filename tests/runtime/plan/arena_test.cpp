@@ -10,7 +10,7 @@ namespace {
 
 TEST(Arena, BeginsEmpty) { EXPECT_EQ(Arena().capacity(), 0); }
 
-TEST(Arena, GrowsByWhatIsAllocated) {
+TEST(Arena, GrowsByTheAllocatedBytes) {
   Arena arena;
   EXPECT_EQ(arena.allocate(10), 0);
   EXPECT_EQ(arena.allocate(5), 10);
@@ -41,7 +41,7 @@ TEST(Arena, JoinsFreedNeighbours) {
   EXPECT_EQ(arena.capacity(), 40);
 }
 
-TEST(Arena, GrowsFromWhatIsFreeAtTheEnd) {
+TEST(Arena, GrowsFromTheFreeBytesAtTheEnd) {
   Arena arena;
   arena.allocate(10);
   arena.allocate(10);
@@ -67,7 +67,7 @@ TEST(Arena, NeverGivesOutAByteTwiceAndStaysWithinItsCapacity) {
   const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
   for (int round = 0; round < 50; ++round) {
     Arena arena;
-    std::map<Bytes, Bytes> live;  // offset and size of what is in use
+    std::map<Bytes, Bytes> live;  // offset and size of blocks in use
     Bytes used = 0, most_used = 0;
     for (int step = 0; step < 300; ++step) {
       if (live.empty() || below(5) < 3) {

@@ -1,4 +1,4 @@
-// Plans: what they hold in transit, and that they run what is priced.
+// Plans: the blocks that they hold in transit, and that they run the priced schedule.
 #include "runtime/plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -75,8 +75,8 @@ std::int64_t largest_message(const Route& route, Rank rank) {
   return largest;
 }
 
-// The papers' bound is on blocks. In memory, a message needs a place in one piece; from three digits on, what has left
-// before may be free in pieces that are too small for it, so a message more is allowed for.
+// The papers' bound is on blocks. In memory, a message needs a place in one piece; from three digits on, places of
+// messages that have left may be too small for it, so a message more is allowed for.
 TEST_F(Planning, OfFullStfwAddressesHoldsLessThanABlockOfEveryRank) {
   for (const auto& dimensions : factorisations(ranks())) {
     const auto route = make_route(parse_strategy("stfw,dims=" + dimensions), Layout::with_ppn(ranks(), 1));

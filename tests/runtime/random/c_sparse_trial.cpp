@@ -1,4 +1,4 @@
-// Sparse exchanges of C: with room for what comes, or memory of Commpass; elements of any type.
+// Sparse exchanges of C: with room for received messages, or memory of Commpass; elements of any type.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class CSparseTrial : public Trial {
       }
       element += data.empty() ? 0 : 1;
     }
-    require_equal("what has come", received_, expected_);
+    require_equal("the received messages", received_, expected_);
     require_equal("the send buffer", buffer_, sent_before);
   }
 

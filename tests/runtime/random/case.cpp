@@ -17,8 +17,8 @@ namespace commpass::random_test {
 
 namespace {
 
-/// The exchanges of a case, as one rank runs them. What is drawn by `common` is the same on all ranks, what is drawn by
-/// `own` is not.
+/// The exchanges of a case, as one rank runs them. Draws by `common` are the same on all ranks, draws by
+/// `own` are not.
 class Case {
  public:
   Case(const Switches& switches, std::uint64_t key, int rank)
@@ -178,8 +178,8 @@ class Case {
       }
   }
 
-  /// Tests all that is in flight by turns until what is needed is complete. What others destroy only at the end may not
-  /// be needed before that.
+  /// Tests all that is in flight by turns until the needed ones are complete. Exchanges that others destroy only at the
+  /// end may not be needed before that.
   template <class Needed>
   void poll(Needed needed) {
     std::vector<int> rest;

@@ -17,7 +17,7 @@ struct Element {
   std::shared_ptr<MPI_Datatype> type;  ///< freed with the last copy, unless it is a named one
   std::vector<Bytes> offsets;          ///< of each byte of data, in the order of the signature
   Bytes extent = 0;
-  int in_unit = 1;  ///< so many of them are a unit, which all types of a family can count in
+  int in_unit = 1;  ///< their number in a unit, which all types of a family can count in
 
   Bytes least_offset() const;
   Bytes end_offset() const;

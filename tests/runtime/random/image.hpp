@@ -19,7 +19,7 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bytes before and after what is used of a buffer: as many as keep any type aligned.
+/// Bytes before and after the used part of a buffer: as many as keep any type aligned.
 inline constexpr Bytes guard_bytes = 32;
 
 /// The byte at a position of the buffer with a key.

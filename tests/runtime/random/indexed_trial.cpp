@@ -112,7 +112,7 @@ class IndexedTrial : public Trial {
       exchange_->start_reverse_add(reinterpret_cast<const Number*>(ghosts),
                                    reinterpret_cast<Number*>(owned));  // NOLINT: aligned by the guard
     else exchange_->start_forward(owned, ghosts);
-    // What is sent may change at once.
+    // Send buffers may change at once.
     fill(from, key);
   }
 
@@ -126,15 +126,15 @@ class IndexedTrial : public Trial {
     exchange_.reset();
     check_sent();
     const std::span found(is_back_ ? owned_ : ghosts_), expected(expected_);
-    require_equal("what is before the values", found.first(guard_bytes), expected.first(guard_bytes));
-    require_equal("what is after the values", found.last(guard_bytes), expected.last(guard_bytes));
+    require_equal("the bytes before the values", found.first(guard_bytes), expected.first(guard_bytes));
+    require_equal("the bytes after the values", found.last(guard_bytes), expected.last(guard_bytes));
   }
   void move_handle() override { move_over(exchange_); }
 
  private:
   void check_sent() const {
     const auto& from = is_back_ ? ghosts_ : owned_;
-    require_equal("what was sent", from, filled(key, std::ssize(from)));
+    require_equal("the sent values", from, filled(key, std::ssize(from)));
   }
 
   void expect_values(int repetition) {

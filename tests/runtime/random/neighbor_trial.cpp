@@ -84,7 +84,7 @@ class NeighborTrial : public PersistentTrial<Exchange> {
     }
     if (key % 2 == 0)
       std::ranges::stable_sort(receives, {}, &ReceiveEdge::source);  // only the order of those of a pair matters
-    constexpr int again = 3;  // one in so many is planned twice: the second time the pattern is known
+    constexpr int again = 3;  // one in three is planned twice: the second time the pattern is known
     for (int plans = key % again == 0 ? 2 : 1; plans > 0; --plans)
       exchange_.emplace(
           place.communicator->neighbor_exchange(sent_.data(), sends, received_.data(), receives, options_));

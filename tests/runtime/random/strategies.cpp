@@ -26,7 +26,7 @@ std::string draw_dimensions(Draw& draw, int least) {
   return text;
 }
 
-/// A strategy with parameters that nobody suggests.
+/// A strategy with parameters that no route suggests.
 std::string draw_unusual(Draw& draw, const Layout& layout) {
   switch (draw.small(9)) {
     case 0: return "stfw,dims=" + draw_dimensions(draw, layout.ranks()) + draw.of({"", ",placed"});

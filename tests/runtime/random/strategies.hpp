@@ -14,7 +14,7 @@ enum class Use { planned, one_shot };
 /// The name of a strategy; empty, if it is to be chosen.
 std::string draw_strategy(Draw& draw, const Switches& switches, const Layout& layout, Use use);
 
-/// The same of a sparse exchange.
+/// A random strategy of a sparse exchange.
 /// @param constant  do all messages have the same size?
 /// @param slots     may it be direct+rma?
 std::string draw_sparse_strategy(Draw& draw, const Switches& switches, const Layout& layout, bool constant, bool slots);

@@ -28,12 +28,12 @@ class Trial {
 
   /// Collective.
   virtual void plan() {}
-  /// Draws what is other in each repetition, the strategy among it.
+  /// Draws the properties that differ in each repetition, the strategy among them.
   virtual void prepare(int /*repetition*/) {}
-  /// Fills buffers with what belongs to this repetition, and starts; blocking exchanges are complete and checked then.
+  /// Fills buffers for this repetition, and starts; blocking exchanges are complete and checked then.
   virtual void begin(int repetition) = 0;
   virtual bool test() { return true; }
-  /// Waits for it and checks what has come. @throws Failure
+  /// Waits for it and checks the received data. @throws Failure
   virtual void complete() {}
   /// Destroys its handle in flight. @throws Failure where that breaks a promise
   virtual void drop() {}

@@ -9,7 +9,7 @@ namespace commpass::random_test {
 /// @param repeat  the command that repeats it
 void watch_case(const std::string& beginning, const std::string& repeat, unsigned seconds);
 
-/// What is being done; the line of a hang says so.
+/// Names the current step; the line of a hang has it.
 void watch_step(const std::string& step);
 
 /// Ends the program on all ranks after a line about the case.

@@ -8,7 +8,7 @@
 namespace commpass {
 namespace {
 
-TEST(SparseClass, OfWhatIsExpectedIsNearThatOfSuchAnExchange) {
+TEST(SparseClass, OfExpectedTrafficIsNearThatOfSuchAnExchange) {
   for (const auto& layout : {Layout::with_ppn(1, 1), Layout::with_ppn(2, 2), Layout::with_ppn(7, 3),
                              Layout::with_ppn(64, 1), Layout::with_ppn(4096, 32)})
     for (double messages = 0; messages <= 4096; messages = 2 * messages + 1)

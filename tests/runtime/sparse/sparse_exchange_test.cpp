@@ -26,7 +26,7 @@ using test::rank_of;
 using test::size_of;
 using test::some_machine;
 
-/// What everybody sends: known to all ranks here, and so what must come.
+/// The messages of each rank: known to all ranks here, and so what must come.
 struct Traffic {
   Pattern pattern;
   unsigned turn = 0;
@@ -137,7 +137,7 @@ TEST_P(EverySparseStrategy, DeliversTheSameMessagesAsThePatternHas) {
 
 INSTANTIATE_TEST_SUITE_P(Random, EverySparseStrategy, testing::Range(0U, 6U));
 
-TEST(SparseExchange, ChoosesByItselfAndKeepsUpWithWhatIsSent) {
+TEST(SparseExchange, ChoosesByItselfAndAdaptsToTheTraffic) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});
   for (unsigned turn = 0; turn < 12; ++turn) {
     const Traffic traffic{
@@ -157,7 +157,7 @@ TEST(SparseExchange, ChoosesByItselfAndKeepsUpWithWhatIsSent) {
   }
 }
 
-/// Where taking messages in is dear, puts are cheapest, if they have a price.
+/// Where taking messages in is expensive, puts are cheapest, if they have a price.
 Machine machine_for_puts(std::optional<Seconds> put_s) {
   auto machine = some_machine();
   for (auto& channel : machine.host.by_level)
@@ -335,7 +335,8 @@ TEST(SparseExchange, SeveralInFlightByRmaMixNothingUp) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   constexpr Bytes bytes = 24;
   std::mt19937 random(static_cast<unsigned>(rank_of()));
-  communicator.sparse_alltoall(nullptr, {}, bytes, {"direct+rma"});  // makes the window, for which nobody has a message
+  communicator.sparse_alltoall(nullptr, {}, bytes,
+                               {"direct+rma"});  // makes the window, for which no rank has a message
   communicator.sparse_alltoall(std::vector<std::byte>(bytes).data(), std::vector<Rank>(rank_of() == 0 ? 1 : 0), bytes,
                                {"direct+rma"});
   for (unsigned round = 0; round < 30; ++round) {
@@ -388,7 +389,7 @@ TEST(SparseExchange, OfOneSizeIsRefusedWhereSizesDiffer) {
     };
     EXPECT_NE(error_with(16, 8).find("8 bytes on one rank and 16 on another"), std::string::npos) << strategy;
     EXPECT_EQ(error_with(8, 8), "") << strategy;
-    if (strategy.empty()) continue;  // what is chosen next may tell no sizes
+    if (strategy.empty()) continue;  // the next choice may tell no sizes
     EXPECT_NE(error_with(4, 8).find("4 bytes on one rank and 8 on another"), std::string::npos) << strategy;
     EXPECT_NE(error_with(8, 500).find("8 bytes on one rank and 500 on another"), std::string::npos) << strategy;
     EXPECT_EQ(error_with(500, 500), "") << strategy;
@@ -487,7 +488,7 @@ TEST(ProbedMail, PutsParcelsOfSeveralPiecesTogether) {
     for (std::size_t i = 0; i < parcels.size(); ++i) outgoing.push_back({static_cast<Rank>(i) % size_of(), parcels[i]});
     mail.send(outgoing, ProbedMail::Mode::synchronous);
     while (mail.receive() < pieces || !mail.all_received() || !mail.all_sent())
-      std::this_thread::yield();  // everybody gets as many as he sends
+      std::this_thread::yield();  // every rank gets as many as it sends
     std::map<Rank, std::vector<std::size_t>> sizes;
     for (const auto& parcel : mail.take()) {
       sizes[parcel.peer].push_back(parcel.bytes.size());

@@ -47,7 +47,7 @@ int best_radix(Bytes bytes, const Layout& layout) {
   return best;
 }
 
-// TuNA paper §V-A, figure 7: the time grows with the radix for small blocks, has its least in the middle, or falls.
+// TuNA paper §V-A, figure 7: the time grows with the radix for small blocks, has its least in between, or falls.
 TEST(OneShot, TheBestRadixGrowsWithTheBlocks) {
   const auto layout = Layout::with_ppn(ranks, 1);
   EXPECT_LE(best_radix(8, layout), 4);
@@ -114,14 +114,14 @@ TEST(BlocksClass, FromSumsIsThatOfTheirRandomPattern) {
           const MessageTotals sums{on_node, off_node, static_cast<double>(bytes)};
           const std::int64_t pairs_on_node = std::int64_t{layout.ranks()} * (layout.max_ppn() - 1),
                              pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - layout.max_ppn());
-          if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has so many
+          if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has that number
           EXPECT_EQ(class_of(sums, layout), class_of(random_pattern(sums, layout)))
               << text << ": " << on_node << " and " << off_node << " blocks, " << bytes << " bytes";
         }
   }
 }
 
-TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
+TEST(BlocksClass, HoldsSizesWithinAFactorOfTwo) {
   const RandomPattern full{1, 1, 1000};
   EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));
   EXPECT_EQ(class_of({0.75, 0.75, 513}), class_of(full));
@@ -192,7 +192,7 @@ TEST(OneShot, TellsNothingWhereAllKnowTheSizes) {
               price_alltoall(tuna(radix), 64, layout, machine).cost.seconds);
 }
 
-TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
+TEST(OneShot, RanksStrategiesWithoutAPatternByTheCost) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();
   machine.host.by_level[standard_level::socket] = machine.host.by_level[standard_level::network];
@@ -249,7 +249,7 @@ TEST(OneShot, OfMoreRanksThanTheLibraryWasMeasuredWithIsPricedInItsBatches) {
   EXPECT_NE(rank_one_shot(few, layout, machine).front().strategy, mpi);
   machine.operations.ranks = 128;
   EXPECT_EQ(seconds("mpi"), seconds("standard"));
-  EXPECT_EQ(rank_one_shot(few, layout, machine).front().strategy, mpi) << "the simplest of what costs the same";
+  EXPECT_EQ(rank_one_shot(few, layout, machine).front().strategy, mpi) << "the simplest of those with the same cost";
 }
 
 // MPI_Alltoall combines small blocks. Before and after, each of 64 ranks turns its blocks of 8 bytes in memory: 512

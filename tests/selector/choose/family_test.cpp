@@ -58,7 +58,7 @@ TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
   }
 }
 
-TEST_P(RadixAuto, OfWhatHasNoClosedFormIsRefusedByItsOwnName) {
+TEST_P(RadixAuto, WithoutAClosedFormIsRefusedByItsOwnName) {
   const std::string name = std::string(GetParam()) + ",staggered";
   try {
     price_one_shot(parse_strategy(name), test::equal_blocks(64), layout, machine);

@@ -33,7 +33,7 @@ struct Sketched {
 
   Sketched(const char* text, int ppn) : pattern(generate_pattern(text)), layout(Layout::with_ppn(pattern.ranks, ppn)) {}
 
-  /// By the nodes of rank 0 and of the one in the middle.
+  /// By the node of rank 0 and by the central one.
   PricersByDepth pricers() const {
     std::vector<bool> sketched(static_cast<std::size_t>(pattern.ranks), false);
     for (const int node : {0, layout.nodes() / 2})
@@ -76,7 +76,7 @@ TEST(Finalists, ChooseAsWellAsPricingEverythingInFull) {
   EXPECT_TRUE(spares_work);
 }
 
-TEST(Finalists, AreNoDearerByTheirSketchThanInFull) {
+TEST(Finalists, CostNoMoreByTheirSketchThanInFull) {
   for (const auto& each : cases) {
     const auto strategies = offered_strategies(each.layout, each.machine, CostModel::burst);
     const auto price = each.pricers();
@@ -122,7 +122,7 @@ TEST(Finalists, AreThoseNearTheThirdCheapest) {
   ByWindow by_window;
   std::vector<Strategy> strategies;
   for (int window = 400; window >= 100; window -= 10) strategies.push_back({"standard", {}, {window}});
-  // So many edges that nothing else is tried.
+  // More edges than for which anything else is tried.
   const auto layout = Layout::with_ppn(1000, 10);
   const auto ranking =
       rank_finalists(by_window.pricers(), strategies, layout, machine_of_sketches(), std::int64_t{1} << 40, 2);
@@ -136,7 +136,7 @@ TEST(Finalists, AreThoseNearTheThirdCheapest) {
   EXPECT_LE(by_window.sketched.back(), 4 * 120 * 105 / 100);
 }
 
-// By sketches it goes on to windows of half the size, which nobody suggested.
+// By sketches it goes on to windows of half the size, which were not suggested.
 TEST(Finalists, AreSearchedForWhereSomeTrialsAreLeft) {
   ByWindow by_window;
   const std::vector<Strategy> strategies{{"standard", {}, {120}}, {"standard", {}, {110}}, {"standard", {}, {100}}};

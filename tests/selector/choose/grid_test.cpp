@@ -38,7 +38,7 @@ TEST(WaysOnAGrid, AreTheCombiningOnesAndPlainStandard) {
 TEST(NodeBlocks, AreFoundWhereNodesAreBlocksOfTheGrid) {
   EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 16)), (std::vector{1, 2, 8}));
   EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 12)), std::nullopt) << "nodes differ";
-  EXPECT_EQ(node_blocks(torus({6, 6}), Layout::with_ppn(36, 4)), std::nullopt) << "nodes begin in the middle of rows";
+  EXPECT_EQ(node_blocks(torus({6, 6}), Layout::with_ppn(36, 4)), std::nullopt) << "nodes begin within rows";
   EXPECT_EQ(node_blocks(torus({4, 4}), Layout::with_ppn(16, 1)), std::nullopt);
 }
 
@@ -151,7 +151,7 @@ TEST(NeighborhoodChoice, CombinesSmallBlocksAndNotLargeOnes) {
 }
 
 TEST(NeighborhoodChoice, TakesAnotherStrategyWhereItIsCheaper) {
-  // Nodes have no blocks of the grid, and what goes between them is dear.
+  // Nodes have no blocks of the grid, and messages between them are expensive.
   const Neighborhood neighborhood{torus({6, 6}), box_offsets(2, 2), {}};
   std::vector<int> nodes;
   for (int rank = 0; rank < 36; ++rank) nodes.push_back(rank * 5 / 7 % 4);
@@ -252,7 +252,7 @@ TEST(HaloChoice, TakesFewMessagesForSmallHalosAndFewStagesForNone) {
             2);
 }
 
-TEST(CartesianGenerator, ReadsOffsetsAndRefusesWhatIsNone) {
+TEST(CartesianGenerator, ReadsOffsetsAndRefusesOtherTexts) {
   const auto pattern = generate_pattern("cartesian:dims=4x4,box=1,bytes=8,periodic=1x0,payload=same");
   EXPECT_EQ(pattern.ranks, 16);
   EXPECT_EQ(pattern.edges.size(), 8U * 8 + 8U * 5) << "ranks at an edge have 5 neighbours";

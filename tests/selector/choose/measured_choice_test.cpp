@@ -55,7 +55,7 @@ TEST(MedianInterval, HoldsTheMedianAsOftenAsItSays) {
   EXPECT_GT(outside, cases / 100);
 }
 
-TEST(MeasuredChoice, TakesWhatIsFasterInEveryRound) {
+TEST(MeasuredChoice, TakesTheStrategyThatIsFasterInEveryRound) {
   const std::vector<std::vector<Seconds>> seconds{
       {10, 20, 30, 10, 20, 30}, {11, 22, 33, 11, 22, 33}, {8, 16, 24, 8, 16, 24}, {9, 18, 27, 9, 18, 27}};
   const auto ratios = ratios_to_first(seconds);

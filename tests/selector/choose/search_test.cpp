@@ -107,7 +107,7 @@ TEST(Search, TriesTheCheapestOfEachRouteWithItsFlags) {
   EXPECT_TRUE(holds(found, "stfw,n=3,placed"));
   EXPECT_LE(std::ranges::count_if(found, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); }),
             3)
-      << "each is dear";
+      << "each is expensive";
 }
 
 TEST(Search, TriesFlagsOnlyWithWhatTheyGoWith) {
@@ -120,7 +120,7 @@ TEST(Search, TriesFlagsOnlyWithWhatTheyGoWith) {
 }
 
 // stfw,n=3 runs faster than stfw,n=2, but for a few calls it takes too long to plan.
-TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
+TEST(Search, TriesFlagsOfTheCheapestWithItsPlanWhereCallsAreCounted) {
   const auto price = [](std::span<const Strategy> strategies) {
     std::vector<Candidate> candidates;
     for (const auto& strategy : strategies) {
@@ -144,7 +144,7 @@ TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
   EXPECT_EQ(first_flagged(10), "stfw,n=2,placed");
 }
 
-TEST(Search, LeavesOutWhatHasNoPrice) {
+TEST(Search, LeavesOutStrategiesWithoutAPrice) {
   Prices prices{[](const std::string&) { return 1.0; }, {}};
   const std::vector<Strategy> one{parse_strategy("stfw,n=2")};
   auto candidates = prices(one);
@@ -165,8 +165,9 @@ TEST(Search, HasNothingToDoWhereNothingCostsAnything) {
   EXPECT_EQ(search(prices, {"standard", "two-step"}).size(), 2U);
 }
 
-// Four strategies, of which three lead the search on: the one with a dear plan does where the exchange runs often.
-TEST(Search, GoesOnFromWhatIsCheapestWithItsPlan) {
+// Four strategies, of which three lead the search on: the one with an expensive plan does where the exchange runs
+// often.
+TEST(Search, GoesOnFromTheCheapestWithItsPlan) {
   for (const Calls calls : {Calls(1), Calls(1e6), Calls()}) {
     std::set<std::string> asked;
     const Pricer price = [&](std::span<const Strategy> strategies) {

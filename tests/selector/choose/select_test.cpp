@@ -1,4 +1,4 @@
-// Ranking, and what is told about it.
+// Ranking, and reports about it.
 #include "selector/choose/select.hpp"
 #include "model/base/json.hpp"
 
@@ -77,13 +77,13 @@ TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
       for (auto& protocol : channel->protocols) protocol.alpha_next_s = protocol.alpha_s = 1e-3;
   const auto all = test::alltoall(16, 1);
   EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard")
-      << "fewer messages win where a message is dear";
+      << "fewer messages win where a message is expensive";
   Machine bandwidth = test::small_cluster();
   for (auto& channel : bandwidth.host.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol = {protocol.name, protocol.max_bytes, 1e-12, 1e-6, 1e-12};
   EXPECT_EQ(to_string(rank_strategies(test::alltoall(16, 1000), layout, bandwidth).front().strategy), "standard")
-      << "moving every byte once wins where a byte is dear";
+      << "moving every byte once wins where a byte is expensive";
 }
 
 TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
@@ -329,7 +329,7 @@ TEST(JsonReport, HasTheKeysOfTheContract) {
   }
 }
 
-TEST(JsonReport, TellsOfBaselinesWhatIsKnownAndNoMore) {
+TEST(JsonReport, TellsOfBaselinesOnlyKnownTimes) {
   auto r = report(true);
   r.baselines.push_back({{.strategy = parse_strategy("mpi"), .cost = {}}, 2e-3, false, 3e-3});
   const auto baselines = Json::parse(report_json(r))["baselines"];

@@ -69,7 +69,7 @@ TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
   }
 }
 
-TEST(Shortlist, PricesInFullWhatComesNearTheThirdCheapest) {
+TEST(Shortlist, PricesInFullStrategiesNearTheThirdCheapest) {
   // The whole takes twice as long as the part, which takes as many seconds as the window has rounds.
   std::multiset<int> in_full;
   const auto by_window = [](double factor, std::multiset<int>* asked) {
@@ -100,7 +100,8 @@ TEST(Shortlist, PricesInFullWhatComesNearTheThirdCheapest) {
   EXPECT_FALSE(later[1].is_part);
 }
 
-// Of 2048 ranks most strategies are known to be dear by what one rank sends: what is chosen takes as long as the best.
+// Of 2048 ranks most strategies are known to be expensive by the messages of one rank: the choice takes as long as the
+// best.
 TEST(Shortlist, OfOneShotAllToAllsLosesNothing) {
   const auto machine = machine_with_everything();
   std::vector<int> uneven;  // every other node has a rank more, the next one less

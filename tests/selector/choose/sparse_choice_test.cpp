@@ -89,7 +89,7 @@ TEST(SparseTraffic, OfRanksThatSendAnywhereAreExpected) {
   EXPECT_EQ(expected_traffic(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
 }
 
-TEST(SparsePrices, AreSumsOfTheirStagesAndTheSameOfStrategiesThatAreNamed) {
+TEST(SparsePrices, AreSumsOfTheirStagesAndEqualForNamedStrategies) {
   for (const auto* text : {"1x1", "1x6", "3x4", "0,0,0,1,1,2"}) {
     const auto layout = parse_layout(text);
     const auto machine = cluster_with_operations();
@@ -149,7 +149,7 @@ TEST(SparsePrices, OfSynchronousSendsKnowNoShorterWay) {
 }
 
 // Where a message waits for its receive, it begins when the size is known and both have been launched, after 2.04 us;
-// then it takes what is left of 2.024 us after its launch of 1 us.
+// then it takes the rest of 2.024 us after its launch of 1 us.
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
@@ -211,7 +211,7 @@ TEST(SparseChoice, OffersPutsOnlyWhereTheyHaveAPriceAndSlots) {
   EXPECT_EQ(lacking(parse_sparse_strategy("direct+nbx"), machine), "");
 }
 
-// The same two ranks where whoever receives has to look for a message, for 0.6 us, and for each round of a reduction:
+// The same two ranks where a receiver has to look for a message, for 0.6 us, and for each round of a reduction:
 // 2/3 of two looks more where it looks for mail in between, of one elsewhere.
 TEST(SparsePrices, CountTheLooksThatFindMessages) {
   const auto layout = Layout::with_ppn(2, 1);
@@ -225,7 +225,7 @@ TEST(SparsePrices, CountTheLooksThatFindMessages) {
       << "and a look when all are counted";
   EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6 + 8e-7 + 6e-7, tolerance_s);
   EXPECT_NEAR(price(choice, statistics, "direct+rma"), 2.008e-6 + 2e-6 + (2.12e-6 + 4e-7) + 2 * 16 / 1e10, tolerance_s)
-      << "nobody looks for a put";
+      << "no rank looks for a put";
   EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s)
       << "all is expected";
 }
@@ -345,8 +345,8 @@ TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
 }
 
 // Two nodes of 12 ranks, in stages of 5: of the first few ranks have a peer on the other node, and it is the second in
-// which what goes there leaves. A node lets out a byte in 1 us.
-TEST(SparsePrices, CountWhatLeavesANodeByThePeersOfAllRanks) {
+// which messages for it leave. A node lets out a byte in 1 us.
+TEST(SparsePrices, CountBytesThatLeaveANodeByThePeersOfAllRanks) {
   const auto layout = Layout::with_ppn(24, 12);
   auto machine = cluster_with_operations();
   machine.levels[standard_level::node].up_rate_bytes_per_s = 1e6;
@@ -406,12 +406,12 @@ TEST(SparsePrices, DoNotAddUpWhatDifferentRanksDo) {
 }
 
 // Eight ranks on nodes of three, three and two: the rounds are 0-1 2-3 4-5 6-7 and so on, of which 2-3 alone leaves its
-// node in the first. Who is done last waited for these two at most once.
+// node in the first. The last rank to finish waited for these two at most once.
 TEST(ReductionRounds, AreThoseOfTheLongestWay) {
   const auto layout = Layout::with_ppn(8, 3);
   std::vector<Rank> all(8);
   std::iota(all.begin(), all.end(), 0);
-  // The slow way, by all ways: of each number, what it takes to have heard from everybody by its own and its partners'.
+  // The slow check, by all paths: of each number, the time to have heard from all ranks by its own and its partners'.
   const ByLevel seconds{1, 2, 0, 10};
   const auto longest = [&](auto self, int rank, int rounds) -> double {
     if (rounds == 0) return 0;
@@ -488,7 +488,7 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
     }
 }
 
-TEST(SparseChoice, GrowsDearerWithMessagesAndBytes) {
+TEST(SparseChoice, GrowsWithMessagesAndBytes) {
   const auto layout = Layout::regular(4, 2, 4);
   const SparseChoice choice(layout, cluster_with_operations(), true);
   for (const auto& candidate : choice.rank(expected_traffic(1, 8, layout))) {

@@ -1,4 +1,4 @@
-// What was measured is kept, and a file of it is whole at any time.
+// Measurements are kept, and a file of them is whole at any time.
 #include "selector/choose/wisdom.hpp"
 
 #include <dlfcn.h>

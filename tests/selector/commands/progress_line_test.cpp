@@ -46,7 +46,7 @@ TEST(ProgressLine, IsNotWrittenOfWorkThatIsShortOrHidden) {
   EXPECT_EQ(written(hidden), "");
 }
 
-TEST(PricingProgress, CountsWhatIsAskedForAndWhatIsPriced) {
+TEST(PricingProgress, CountsRequestedAndPricedStrategies) {
   auto& progress = pricing_progress();
   const auto asked = progress.asked.load(), priced = progress.priced.load();
   const std::vector strategies{parse_strategy("standard"), parse_strategy("standard,window=1"),

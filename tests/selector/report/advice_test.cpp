@@ -45,7 +45,7 @@ Record two_halves() {
   return record;
 }
 
-TEST(Advice, CountsWhatHappensAtTheSameTimeOnce) {
+TEST(Advice, CountsSimultaneousCallsOnce) {
   const auto record = two_halves();
   EXPECT_DOUBLE_EQ(measured_in_calls(record), 5) << "of the slower half, and of all";
   const auto calls = advised_calls(record);

@@ -26,7 +26,7 @@ TEST(JoinedLaunches, HaveTheMiddleAndTheRangeOfEachStrategy) {
   EXPECT_EQ(joined.rows[0].measured_s.least, 1e-5);
   EXPECT_EQ(joined.rows[0].measured_s.middle, 2e-5);
   EXPECT_EQ(joined.rows[0].measured_s.most, 3e-5);
-  EXPECT_EQ(joined.regret.middle, 1) << "it is the fastest in the middle";
+  EXPECT_EQ(joined.regret.middle, 1) << "it is the fastest by the median";
 }
 
 TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
@@ -44,7 +44,7 @@ TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
   EXPECT_EQ(json["ranking"][1]["measured_interval_s"], Json({2e-5, 2e-5}));
 }
 
-TEST(JoinedLaunches, LeaveOutWhatWasNotRunInAll) {
+TEST(JoinedLaunches, LeaveOutStrategiesThatDidNotRunInAll) {
   const auto joined = join({launch(1e-5, 2e-5, R"(, {"strategy": "mpi", "measured_s": 1e-6})"), launch(1e-5, 2e-5)});
   EXPECT_EQ(joined.rows.size(), 2U);
 }
@@ -53,7 +53,7 @@ TEST(JoinedLaunches, CountWhatOthersDoAndTheTimeOfTheLibrarysOwnChoice) {
   const std::string call = R"({"chosen": "a", "chosen_s": 3e-6, "ranking": [{"strategy": "a", "measured_s": 4e-6}],
     "baselines": [{"name": "MPI_Alltoallv", "measured_s": 2e-6}, {"strategy": "b", "predicted_s": 1}]})";
   const auto joined = join({call, call});
-  ASSERT_EQ(joined.rows.size(), 2U) << "what is only predicted is no measurement";
+  ASSERT_EQ(joined.rows.size(), 2U) << "a prediction is no measurement";
   EXPECT_FALSE(joined.rows[1].is_strategy);
   EXPECT_NEAR(joined.regret.middle, 1.5, 1e-12);
 }
@@ -69,7 +69,7 @@ TEST(JoinedLaunches, CountTheStrategiesThatProgramsRunToday) {
   EXPECT_NEAR(joined.regret.middle, 2, 1e-12);
 }
 
-TEST(JoinedLaunches, RefuseWhatIsNoReport) {
+TEST(JoinedLaunches, RefuseOtherDocuments) {
   for (const std::string bad : {"", "[]", "{}", R"({"chosen": "a", "ranking": [{"strategy": 1, "measured_s": 1}]})",
                                 R"({"chosen": "a", "ranking": []})"})
     EXPECT_THROW(join({launch(1, 2), bad}), InputError) << bad;

@@ -24,7 +24,7 @@ NamedProfile launch(const std::string& name, double factor) {
   return result;
 }
 
-TEST(MergedProfiles, AreTheLaunchInTheMiddleAndTellWhatLaunchesDifferBy) {
+TEST(MergedProfiles, AreTheMedianLaunchAndTellTheDifferencesOfLaunches) {
   const std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
   const auto merged = merge_profiles(launches);
   EXPECT_NEAR(merged.machine.host.by_level[0]->protocols[0].alpha_s, 1.1e-6, 1e-12);

@@ -97,7 +97,7 @@ std::string saved_of(const SavedTime& saved) {
   return found == std::string::npos ? text : text.substr(found + before.size());
 }
 
-TEST(PlaceReport, TellsWhatWasSavedAsAnInterval) {
+TEST(PlaceReport, TellsSavingsAsAnInterval) {
   EXPECT_EQ(saved_of({0.5, 0.25, 0.75}), "250 ms..750 ms saved\n");
   EXPECT_EQ(saved_of({0.5, 0.5, 0.5}), "500 ms saved\n");
 }
@@ -114,7 +114,7 @@ TEST(PlaceReport, TellsTheLossOfAPlaceAsSuch) {
   EXPECT_NE(text.find("\n    lost 500 ms; two-step, called from solve\n"), std::string::npos) << text;
 }
 
-TEST(PlaceReport, SaysWhatIsNotDistinguishableFromNothing) {
+TEST(PlaceReport, NamesSavingsThatAreNotDistinguishableFromNothing) {
   EXPECT_EQ(saved_of({0.1, -0.25, 0.5}), "what was saved is not distinguishable from 0: -250 ms..500 ms\n");
   EXPECT_EQ(saved_of({}), "nothing was saved or lost\n");
 }

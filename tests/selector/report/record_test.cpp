@@ -94,7 +94,7 @@ TEST(Record, GivesPatternsOfItsCommunicators) {
   EXPECT_EQ(ring->edges, record.exchanges[1].edges);
   auto unknown = record.exchanges[1];
   unknown.edges.clear();
-  EXPECT_FALSE(pattern_of(record, unknown)) << "it has blocks, and nobody knows whose";
+  EXPECT_FALSE(pattern_of(record, unknown)) << "it has blocks of unknown ranks";
 }
 
 TEST(TimesOfARun, AreKeptInEverLongerParts) {

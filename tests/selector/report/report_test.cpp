@@ -136,7 +136,7 @@ TEST(TableReport, HasTenRowsWithTheBaselinesAmongThem) {
 }
 
 // Where times were measured these are compared; where planning counts, with it.
-TEST(TableReport, ComparesWithBaselinesByWhatIsKnown) {
+TEST(TableReport, ComparesWithBaselinesByKnownTimes) {
   Report report;
   report.rows = {row("two-step", 10e-6, {}), row("standard", 20e-6, {})};
   report.chosen = "two-step";
@@ -176,7 +176,7 @@ TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
       << text;
 }
 
-TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
+TEST(TableOfCalls, TellsTheChoiceByItselfAndTheTimesOfOthers) {
   CallReport report;
   report.context = {{"profile", "mine"}};
   report.rows = {{"direct+nbx", 10e-6, 8e-6}, {"two-step+nbx", {}, 16e-6}};
