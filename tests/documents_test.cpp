@@ -5,38 +5,21 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "source_files.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source = COMMPASS_TEST_SOURCE;
-
-std::string contents_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-/// All files but those that are built or hidden.
-const std::vector<fs::path>& files() {
-  static const auto found = [] {
-    std::vector<fs::path> result;
-    for (auto entry = fs::recursive_directory_iterator(source); entry != fs::recursive_directory_iterator(); ++entry) {
-      const auto name = entry->path().filename().string();
-      if (name.starts_with(".") || entry->path() == source / "build") entry.disable_recursion_pending();
-      else if (entry->is_regular_file()) result.push_back(entry->path());
-    }
-    return result;
-  }();
-  return found;
-}
+using commpass::test::contents_of;
+using commpass::test::files;
+using commpass::test::source;
 
 std::vector<fs::path> files_with(const std::set<std::string>& extensions) {
   std::vector<fs::path> result;
@@ -134,7 +117,7 @@ TEST(Documents, LinkToPagesAndHeadingsThatAreThere) {
 }
 
 // A name in backquotes, and then a path in parentheses.
-TEST(Documents, NameWhatIsInTheFileThatTheyName) {
+TEST(Documents, NameIdentifiersOfTheFileThatTheyName) {
   const std::regex regex(R"(`(?:\w+::)*(\w+)(?:\(\))?`\s\(((?:[\w-]+/)+[\w-]+\.\w+)[,)])");
   for (const auto& page : files_with({".md"})) {
     const auto text = contents_of(page);
@@ -214,7 +197,7 @@ TEST(TheCInterface, IsDocumentedWholeAndNotMore) {
   const auto declared = matches(header, R"(\b(commpass_\w+)\()");
   EXPECT_GT(declared.size(), 40U);
   for (const auto& name : declared)
-    // Of the Cartesian ones the page names what comes after that.
+    // Of the Cartesian ones the page names the rest.
     EXPECT_TRUE(name.starts_with("commpass_cart_") || page.find("`" + name + "`") != std::string::npos)
         << name << " is not in docs/c.md";
   for (const auto& name : matches(page, R"(`(commpass_\w+)`)"))
