@@ -90,7 +90,7 @@ struct Strategy {
   Formula formula;         ///< null: the paper has none
   std::string strategy{};  ///< of Commpass, "{}" is the cap of split; empty: what the formula is about is no strategy
   Ranks ranks = Ranks::devices;
-  bool ranked = true;  ///< by formulas; not so the paper's best case, nor what leaves the copies out
+  bool ranked = true;  ///< by formulas; not so the paper's best case, nor variants without copies
 };
 
 const Strategy strategies[] = {

@@ -17,7 +17,7 @@ struct PeerCase {
   const std::string& profile;
   int ranks = 0;
   std::size_t number = 0;  ///< of the exchange
-  std::string files;       ///< the name of its files, without what tells them apart
+  std::string files;       ///< the name of its files, without the distinguishing parts
 };
 
 struct PeerTimes {

@@ -18,7 +18,7 @@
 namespace commpass {
 namespace {
 
-/// What copies the pieces of a message: as blocks, or as values of an indexed exchange.
+/// A function that copies the pieces of a message: as blocks, or as values of an indexed exchange.
 enum class PieceKind { blocks, values };
 
 /// A message at one of its ends, or what a rank copies for itself.

@@ -95,7 +95,7 @@ struct Case {
   const PatternCase& pattern;
 };
 
-/// What measures a case; all strategies that are priced, unless some are named.
+/// The measurement of a case; all strategies that are priced, unless some are named.
 Json measure(const Options& options, const Case& which, const std::string& strategies = {}) {
   const auto& [cluster, profile, ranks, pattern] = which;
   std::string file;
@@ -127,7 +127,7 @@ std::vector<std::string> small_cuts(int ranks) {
   return cuts;
 }
 
-/// What of the cuts is faster than all that was run, if any: it was not tried, or else it would be among these.
+/// A cut that is faster than all strategies that were run, if any: it was not tried, or else it would be among these.
 void compare_with_cuts(const Options& options, const Case& which, Result& result, double& least) {
   const auto cuts = small_cuts(which.ranks);
   if (cuts.empty()) return;

@@ -66,7 +66,7 @@ def judge(options, name, browser, scratch):
     arguments, page, empty = CASES[name], scratch / "report.html", scratch / "empty.html"
     empty.write_text("<!DOCTYPE html><title>empty</title>")
     predicting, making = [], []
-    for _ in range(options.repetitions):  # in turn, so that what changes on the machine meets both
+    for _ in range(options.repetitions):  # in turn, so that changes of the machine meet both
         predicting.append(processor_seconds([options.commpass, "predict", *arguments, "--json"]))
         making.append(processor_seconds([options.commpass, "report", *arguments, "-o", str(page)]))
     result = {"case": name, "prediction_s": min(predicting), "report_s": min(making), "bytes": page.stat().st_size, "opening": []}

@@ -25,7 +25,7 @@ endif()
 add_library(commpass_test_options INTERFACE)
 target_compile_options(commpass_test_options INTERFACE -O0)
 target_link_libraries(commpass_test_options INTERFACE commpass_options)
-# What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has
+# The libraries are instrumented for libFuzzer wherever sanitizers are: so preset fuzz takes what preset sanitize has
 # compiled.
 add_library(commpass_coverage INTERFACE)
 if(COMMPASS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
@@ -40,7 +40,7 @@ endif()
 
 set(commpass_unit_sources 12)  # of a library: after a change of one source, its unit is compiled
 
-# A library of one room of the house. COLD is what runs once.
+# A library of one room of the house. COLD: sources that run once.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;COLD;DEPENDS;PRIVATE_DEPENDS")

@@ -126,7 +126,7 @@ Finding noise(const Facts& facts) {
                                 100 * lost, format_seconds(longest));
   if (lost < little) return good("noise", text);
   return {"noise", lost < much ? State::attention : State::stop, text,
-          "stop what else runs, leave a core to the system, or measure later"};
+          "stop other programs, leave a core to the system, or measure later"};
 }
 
 Finding frequency(const Facts& facts) {
@@ -264,7 +264,7 @@ std::string findings_table(const std::vector<Finding>& findings, const Layout& l
   }
   return text + "\n" + picture(layout) +
          (may_measure(findings) ? "\nThis is a good moment to measure.\n"
-                                : "\nDo not measure now: see what says STOP.\n");
+                                : "\nDo not measure now: see the lines with STOP.\n");
 }
 
 }  // namespace commpass

@@ -19,7 +19,7 @@ namespace {
 class OwnHeap {
  public:
   OwnHeap() {
-    // Small enough for limits of virtual memory (ulimit -v); what does not fit comes from malloc.
+    // Small enough for limits of virtual memory (ulimit -v); larger requests go to malloc.
     constexpr std::size_t region_max = std::size_t{1} << 28, region_min = std::size_t{1} << 24;
     for (std::size_t bytes = region_max; bytes >= region_min && !begin_; bytes /= 4)
       if (void* const region = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -58,7 +58,7 @@ class PackedValues {
   std::size_t read_ = 0;
 };
 
-/// Rank 0 opens the parcels of all ranks, its own first, one at a time. What fails there does so when all have sent.
+/// Rank 0 opens the parcels of all ranks, its own first, one at a time. A failure there occurs when all have sent.
 template <class Open>
 void collect(MPI_Comm comm, const PackedValues& own, Open open) {
   constexpr int tag = 0;

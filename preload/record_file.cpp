@@ -13,7 +13,7 @@ namespace commpass {
 
 namespace {
 
-/// Collective. What fails is told on rank 0, since all ranks have the same to say.
+/// Collective. Failures are told on rank 0, since all ranks have the same to say.
 template <class Write>
 void write_together(MPI_Comm world, const char* what, Write write) noexcept {
   try {

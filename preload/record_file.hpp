@@ -7,7 +7,7 @@
 
 namespace commpass {
 
-// Collective over `world`, when all logs have been told. What cannot be written is told on stderr, and ends nothing.
+// Collective over `world`, when all logs have been told. A failure to write is told on stderr, and ends nothing.
 
 /// The record (COMMPASS_MPI_RECORD). @param path  of rank 0
 void write_record_file(MPI_Comm world, const std::string& path) noexcept;

@@ -29,7 +29,7 @@ struct Settings {
 
 /// Those of all ranks; off until they are agreed.
 const Settings& settings();
-/// Reads and agrees on them: what not all ranks ask for is not done. An environment that cannot be understood switches
+/// Reads and agrees on them: settings hold that all ranks ask for. An environment that cannot be understood switches
 /// off, with one line. Called when MPI has been initialised. Collective over MPI_COMM_WORLD.
 void agree_on_settings() noexcept;
 /// Tells that a session begins where nothing is agreed, if the environment asks for anything. Local; one line of a job.

@@ -233,7 +233,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     if (!of.engines->context->named.strategy.empty())
       warn_once(
           "COMMPASS_STRATEGY has no effect on calls that are taken over, those of neighbourhoods among them: "
-          "COMMPASS_ALLTOALLV_STRATEGY names what runs these.",
+          "COMMPASS_ALLTOALLV_STRATEGY names the strategy that runs these.",
           of.engines->context->comm.rank());
     of.has_neighbor_twice = any_rank(comm, of.has_neighbor_twice);
     for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})

@@ -77,7 +77,7 @@ Degrees degrees_in(MPI_Comm comm);
 /// @return null if MPI does not know the communicator
 TakenCommunicator* taken(MPI_Comm comm);
 
-/// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
+/// Makes the engine that runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
 
 /// Does the MPI library bring other bytes than it should, so that it may not run the call? Collective; the same on

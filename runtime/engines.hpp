@@ -1,4 +1,4 @@
-// What a communicator of Commpass holds, in C++ and in C: its context, and what runs exchanges that are not planned.
+// The state of a communicator of Commpass, in C++ and in C: its context, and the engines of unplanned exchanges.
 #pragma once
 
 #include <memory>

@@ -152,7 +152,7 @@ set(preloaded env LD_PRELOAD=$<TARGET_FILE:commpass_mpi> COMMPASS_MPI=on $<TARGE
 set(plain $<TARGET_FILE:unmodified>)
 commpass_partly_preloaded_test(preloaded_on_rank_0 ${COMMPASS_MPIEXEC_FLAGS} ${one} ${preloaded} : ${two} ${plain})
 commpass_partly_preloaded_test(preloaded_but_on_rank_0 ${COMMPASS_MPIEXEC_FLAGS} ${one} ${plain} : ${one} ${preloaded})
-# What cannot be understood switches off, and says so in one line.
+# An unknown value switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
   EXPECT "left to the MPI library: .*sometimes")
 

@@ -47,8 +47,8 @@ struct BatchTimes {
 /// What a node sends, where all nodes send.
 double injection_rate_bytes_per_s(const Machine& machine);
 
-/// The machine whose outermost level gives a node no more than its part of what leaves the instances of outer levels,
-/// where all nodes send to all others alike.
+/// The machine whose outermost level gives a node no more than its part of the rate out of the instances of outer
+/// levels, where all nodes send to all others alike.
 Machine with_outer_levels_as_node_share(Machine machine, const Layout& layout);
 
 /// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).

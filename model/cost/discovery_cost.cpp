@@ -32,7 +32,7 @@ enum class Looks { alone = 1, with_mail = 2 };
 
 /// Time of a reduction of `bytes` bytes. A round waits for the later one of two ranks, each of which sees a message
 /// at its next look: 2/3 of the time between looks on average.
-/// What leaves a node shares its rate; of those ranks that are no power of two some rest.
+/// Messages that leave a node share its rate; of those ranks that are no power of two some rest.
 Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_scattered, Looks looks,
                           const Machine& machine) {
   constexpr double later_of_two = 2.0 / 3;

@@ -37,7 +37,7 @@ struct DiscoveryGroup {
   double ranks = 1;
   double ranks_on_node = 1;  ///< that take part at the same time, in this group or in others
   std::vector<ReductionRound> rounds;
-  // By level; what leaves a node is of the outermost one.
+  // By level; messages that leave a node are of the outermost one.
   ByLevel peers{};            ///< of the rank that others wait for
   ByLevel tellers_peers{};    ///< of that one of its peers which has most of them
   double node_far_share = 0;  ///< of what ranks hold, the part for peers on other nodes, summed over those of a node;

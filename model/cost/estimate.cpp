@@ -49,7 +49,7 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
 }
 
 /// A node with the fewest ranks, where nodes are uneven and blocks are forwarded. Its ranks stand in for those that it
-/// has not, so that each may send several times what others send.
+/// has not, so that each may send several times as much as others.
 std::optional<int> smallest_node(const Layout& layout, const Route& route) {
   if (layout.even() || route.stages().size() < 2) return std::nullopt;
   int smallest = 0;
@@ -215,7 +215,7 @@ Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window wind
   }
   if (const auto smallest = smallest_node(layout, route)) {
     auto cost = drawn.price(typical.front(), layout.ranks_of(*smallest));
-    constexpr double dense = 0.5;  // else most of what could come does not
+    constexpr double dense = 0.5;  // else most possible messages are absent
     if (path.is_host() && pattern.density_off_node >= dense)
       take_in_at(*smallest, typical.front(), pattern, route, layout, machine, cost);
     if (cost.seconds > slowest.seconds) slowest = std::move(cost);

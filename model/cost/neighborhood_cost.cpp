@@ -1,5 +1,5 @@
 // Rank by rank of the node, stage by stage: the blocks that are there (GridTravel), the messages that they make, and
-// what of these has to be copied, with the blocks of the user's buffers in the order of neighbours.
+// their copies, with the blocks of the user's buffers in the order of neighbours.
 #include "model/cost/neighborhood_cost.hpp"
 
 #include <fmt/core.h>

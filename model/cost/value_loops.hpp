@@ -16,7 +16,7 @@ Seconds value_loop_seconds(const Machine& machine, double runs, double bytes);
 /// The machine on which the pieces of messages are values, which such loops copy, and no derived datatypes.
 Machine with_value_loops(Machine machine);
 
-/// What decides whether values that several ranks need are worth edges of their own with the same bytes.
+/// The costs that decide whether values for several ranks are worth edges of their own with the same bytes.
 struct SharingPrice {
   Seconds edge_s = 0;  ///< of one more edge: its bytes are a piece of their own, where they are packed and unpacked
   Seconds byte_s = 0;  ///< that need not cross the network

@@ -153,8 +153,8 @@ struct OperationCosts {
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
-/// How often an exchange is run after its strategy was chosen. What can be made ahead, and which call of the MPI
-/// library may run it, depends on that.
+/// How often an exchange is run after its strategy was chosen. The preparations, and which call of the MPI
+/// library may run it, depend on that.
 enum class Usage { planned, once };
 
 /// What a collective of the MPI library takes beyond a direct exchange of the same messages: the call, if its price is

@@ -171,7 +171,7 @@ constexpr MachineParameter rows[] = {
      "1/`beta_s_per_byte` of the fastest messages between devices", nullptr, 2},
     {"copy_call_s", devices, seconds, amounts, access_to<&Machine::device_copy_call_s>, "calibrate/device_copies.cpp",
      "start of the copies of one batch within a device", "not measured", "the least `alpha_s` of `copy.device_to_host`",
-     "without `copy.device_to_host`, too, what forwards `@device`", 2},
+     "without `copy.device_to_host`, too, strategies that forward `@device`", 2},
     {"copy_rate_bytes_per_s", local, bytes_per_second, rates, access_to<&Machine::copy_rate_bytes_per_s>,
      "calibrate/memory.cpp", "memory copies of one rank",
      "could not be identified: copies take no measurable time; or not measured",

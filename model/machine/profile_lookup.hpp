@@ -33,7 +33,7 @@ std::vector<std::string> list_profiles(const std::vector<std::string>& directori
 /// @throws InputError that says where it looked
 std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories);
 
-/// What tells one machine from another: a profile of the one says nothing about the other.
+/// The properties that tell one machine from another: a profile of the one says nothing about the other.
 struct Fingerprint {
   std::string processor;    ///< its model; empty: not known
   int node_processors = 0;  ///< processors (hardware threads) of a node; 0: not known

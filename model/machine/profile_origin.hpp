@@ -1,4 +1,4 @@
-// With what a profile was measured: does it belong to what runs?
+// The surroundings of a profile's measurement: are they those of the running program?
 #pragma once
 
 #include <ctime>

@@ -79,7 +79,7 @@ std::int64_t read_size(TextLines& in, bool is_dense, CoordinateMatrix& matrix) {
   if (words.count != size_words || !rows || !columns || !entries || *rows < 1 || *columns < 1 || *entries < 0)
     throw in.error("it is no size line",
                    fmt::format("write '{}', all positive", is_dense ? "rows columns" : "rows columns entries"));
-  // Guards the arithmetic of those who use the sizes, and refuses what can only be a damaged line.
+  // Guards the arithmetic of users of the sizes, and refuses lines that can only be damaged.
   if (*rows > most_matrix_rows || *columns > most_matrix_rows)
     throw in.error(fmt::format("{} x {} is larger than Commpass reads", *rows, *columns),
                    fmt::format("use at most {} rows and columns", most_matrix_rows));

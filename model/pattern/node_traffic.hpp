@@ -1,4 +1,4 @@
-// How much goes from rank to node: what of a pattern a route with relays is made from.
+// Bytes from ranks to nodes: the part of a pattern that a route with relays is made from.
 #pragma once
 
 #include <vector>

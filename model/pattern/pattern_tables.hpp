@@ -1,4 +1,4 @@
-// What of a pattern a route is made from.
+// The parts of a pattern that a route is made from.
 #pragma once
 
 #include <vector>

@@ -75,7 +75,7 @@ const CatalogueRow& catalogue_row(const std::string& name);
 /// @throws NotApplicable with the reason why a strategy cannot be used for a layout, or leaves something to the model
 void require_applicable(const Strategy& strategy, const Layout& layout);
 
-/// What of a pattern the route of a strategy depends on.
+/// The part of a pattern that the route of a strategy depends on.
 PatternNeed pattern_need(const Strategy& strategy);
 
 /// The tables of a strategy's route; empty where it needs nothing.

@@ -1,4 +1,4 @@
-// In which stage which coordinate of a block on a grid is corrected, and what of that every rank can compute alone.
+// In which stage which coordinate of a block on a grid is corrected, and the part that every rank can compute alone.
 #pragma once
 
 #include <optional>

@@ -76,7 +76,7 @@ inline bool is_staggered(const StageInfo& stage, Coalescing coalescing) {
 }
 
 /// Does every rank know from its own edges the messages to it, without headers? With one stage every block comes from
-/// its source; staggered, its round depends on what others send.
+/// its source; staggered, its round depends on the messages of others.
 inline bool edges_tell_all(std::size_t stages, Coalescing coalescing) {
   return stages <= 1 && coalescing == Coalescing::coalesced;
 }

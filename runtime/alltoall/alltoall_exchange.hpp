@@ -27,7 +27,7 @@ struct AlltoallDamage {
 class AlltoallRequests final : public BatchRequests {
  public:
   /// @param comm    ours, for this alone, and alive as long as this
-  /// @param limits  of sends in flight; what exceeds them waits until earlier ones have arrived
+  /// @param limits  of sends in flight; further sends wait until earlier ones have arrived
   explicit AlltoallRequests(MPI_Comm comm, SendLimits limits = {});
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc

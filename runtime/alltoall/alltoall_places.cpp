@@ -53,14 +53,14 @@ const Bytes* AlltoallPlaces::sizes_to_tell(const Message& outgoing) {
   return &told_[outgoing.first_announced];
 }
 
-/// Is there no message, because both ends know that it has no bytes? They do where sizes were told: of what ends at the
-/// receiver by its counts. Sizes that are not told, but that all should know, may differ; so what forwards others'
-/// blocks is sent.
+/// Is there no message, because both ends know that it has no bytes? They do where sizes were told: of messages that
+/// end at the receiver by its counts. Sizes that are not told, but that all should know, may differ; so messages with
+/// forwarded blocks are sent.
 bool AlltoallPlaces::is_omitted(Bytes bytes) const {
   return bytes == 0 && (known_ == BlockSizes::told || structure_->stages.size() <= 1);
 }
 
-/// What should come, and whether all of it belongs where it can land at once: in one place of the user's buffer. But
+/// The expected bytes, and whether all of them can land in their places at once: in one place of the user's buffer. But
 /// bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE that are received as some derived types.
 AlltoallPlaces::Incoming AlltoallPlaces::expect(const Message& message) const {
   Incoming incoming;

@@ -29,7 +29,7 @@ class AlltoallPlaces {
   using Message = AlltoallStructure::Message;
   /// The numbers of a message that are known when all sizes are.
   struct Incoming {
-    Bytes bytes = 0, forwarded = 0;  ///< what should come, and how much of it this rank forwards
+    Bytes bytes = 0, forwarded = 0;  ///< the expected size, and the part that this rank forwards
     std::byte* place = nullptr;      ///< where it goes, if there is memory
     bool is_in_place = false;        ///< where its blocks belong
   };

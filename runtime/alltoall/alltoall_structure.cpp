@@ -34,7 +34,7 @@ class Builder {
   void begin_batch(int) {}
   void end_batch() {
     result_.batches.push_back({result_.receives.size(), result_.sends.size()});
-    free_slots_.insert(emptied_.begin(), emptied_.end());  // what leaves may be sent from where it lies
+    free_slots_.insert(emptied_.begin(), emptied_.end());  // leaving blocks may be sent from where they lie
     emptied_.clear();
   }
   void end_stage() {

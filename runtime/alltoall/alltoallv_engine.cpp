@@ -41,8 +41,8 @@ std::string without_end(const std::exception& error) {
   return what;
 }
 
-/// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
-/// Its structure takes no other ranks.
+/// The strategy of an exchange in place that would be left to the MPI library: libraries are wrong there for types with
+/// gaps. Its structure takes no other ranks.
 const std::string& in_place_of_library(const DataPath& path) {
   static const std::string host = "standard", staged = host + "@staged", device = host + "@device";
   return path.is_host() ? host : path.kind == DataPath::Kind::device ? device : staged;
@@ -157,7 +157,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options,
   if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr};
   const auto blocks = blocks_for(options, block_bytes);
   auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
-  // Members of a family are not timed, nor is what runs in place: that is not `mpi` where it is called so.
+  // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || is_in_place) how = {};
   auto& chooser = chooser_for(blocks);
   const auto& choice = cheapest(named, blocks, how);

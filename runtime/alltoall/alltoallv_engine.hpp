@@ -32,7 +32,7 @@ namespace commpass {
 ///
 /// No rank knows whether the data of other ranks lie on devices. So a survey tells that, too, and where
 /// paths of such data have prices, `alltoall` is surveyed for that alone. A path is the same for all ranks as a part of
-/// the name of a strategy; but messages are the same by any, and a rank stages what cannot go by it.
+/// the name of a strategy; but messages are the same by any, and a rank stages data that cannot go by it.
 ///
 /// Those that are started and completed later (StartedAlltoallv) take earlier decisions, and each rank finds their
 /// structure alone.
@@ -119,7 +119,7 @@ class AlltoallvEngine {
   /// A named strategy.
   struct Named {
     DataPath path;
-    /// What runs without asking the model: that, or a stand-in where nothing has a price; nothing: ask it.
+    /// The strategy that runs without asking the model: that, or a stand-in where nothing has a price; nothing: ask it.
     std::optional<OneShotChoice> choice;
   };
   const Named& named_as(const std::string& text);

@@ -13,7 +13,7 @@
 
 namespace commpass {
 
-/// @throws InputError; NotApplicable for what no exchange that is run once can do
+/// @throws InputError; NotApplicable for strategies that no one-shot exchange can run
 Strategy parse_one_shot_strategy(const std::string& text);
 
 ExchangeClass exchange_class(const BlocksClass& blocks);

@@ -1,4 +1,4 @@
-// What of an all-to-all that is called once lies on a device, and how it gets into messages. Private to the runtime.
+// The data of a one-shot all-to-all that lies on a device, and how it gets into messages. Private to the runtime.
 #pragma once
 
 #include <memory>

@@ -50,8 +50,8 @@ double mean_of(const NeighborBytes& unit) {
   return unit.bytes.empty() ? 1 : total / static_cast<double>(unit.bytes.size());
 }
 
-/// What of all strategies the grid does not suggest, and may be cheaper than what it does, on rank 0. All ranks share
-/// the pricing. Collective.
+/// Strategies that the grid does not suggest, and that may be cheaper than those that it does, on rank 0. All ranks
+/// share the pricing. Collective.
 std::vector<Strategy> find_others(const Context& context, const Neighborhood& neighborhood,
                                   const NeighborhoodPricer& pricer, CostModel model) {
   std::vector<Strategy> others;

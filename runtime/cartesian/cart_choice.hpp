@@ -1,4 +1,5 @@
-// What runs for which sizes with a Cartesian neighbourhood: one choice, the same on every rank. Private to the runtime.
+// The strategies for classes of sizes with a Cartesian neighbourhood: one choice, the same on every rank. Private to
+// the runtime.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ struct CartNeighborhood::State {
   CartChoice choice;
   std::vector<int> send_slots, receive_slots;  ///< by neighbour, the user's block; empty: the same
   std::size_t sends = 0, receives = 0;         ///< blocks of the user
-  bool are_sizes_known = true;   ///< do the user's counts tell what passes through? Not of a graph with edges
+  bool are_sizes_known = true;   ///< do the user's counts tell the blocks that pass through? Not of a graph with edges
   Context::Address blocking;     ///< of all blocking calls: they come in the same order on all ranks
   std::vector<KeptPlan> kept{};  ///< the last used first
 
@@ -169,7 +169,7 @@ void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, cons
 
 namespace {
 
-/// What must be the same on all ranks, as numbers.
+/// The arguments that must be the same on all ranks, as numbers.
 std::vector<int> numbers_of(const Neighborhood& neighborhood, const CartOptions& options) {
   const auto& grid = neighborhood.grid;
   std::vector<int> numbers{static_cast<int>(grid.dims.size()), static_cast<int>(neighborhood.offsets.size()),

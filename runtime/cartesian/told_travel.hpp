@@ -1,4 +1,4 @@
-// What passes through a rank on the way of a strategy that is no way on the grid. Private to the runtime.
+// The blocks that pass through a rank under a strategy that is no way on the grid. Private to the runtime.
 #pragma once
 
 #include <memory>

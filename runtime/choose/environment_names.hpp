@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// What runs where nothing is named in the program; empty: the choice. The same on every rank.
+/// The strategy that runs where the program names none; empty: the choice. The same on every rank.
 struct EnvironmentNames {
   std::string strategy, sparse, alltoallv;
 };
@@ -20,7 +20,8 @@ struct EnvironmentNames {
 /// one, or none does, rank 0 says so on stderr, if its environment asks for that (COMMPASS_VERBOSE). Collective.
 EnvironmentNames fitting_names(MPI_Comm comm, const Layout& layout, const Environment& environment);
 
-/// Tells that line. @param where  whom the name does not fit; @param instead  what runs there; empty: the choice
+/// Tells that line. @param where  whom the name does not fit; @param instead  the strategy that runs there; empty: the
+/// choice
 void tell_misfit(const std::string& variable, const std::string& name, const std::string& where,
                  const std::string& instead);
 

@@ -18,8 +18,9 @@ namespace commpass {
 /// @throws InputError if a profile that is named is none
 Profile find_profile_here(const std::string& name, const Layout& layout, const Environment& environment);
 
-/// The machine of the profile that rank 0 finds so, on every rank; what it was measured with that differs from what
-/// runs is said there on stderr, once (use_warning). Collective. @throws as above, the same on every rank
+/// The machine of the profile that rank 0 finds so, on every rank; differences between the surroundings of its
+/// measurement and the running program are told there on stderr, once (use_warning). Collective. @throws as above, the
+/// same on every rank
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment);
 
 }  // namespace commpass

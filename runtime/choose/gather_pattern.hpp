@@ -1,4 +1,4 @@
-// The pattern of an exchange, on the ranks that price strategies; and what of it all ranks have to know.
+// The pattern of an exchange, on the ranks that price strategies; and the part of it that all ranks have to know.
 #pragma once
 
 #include <mpi.h>
@@ -21,8 +21,8 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends);
 /// @throws Error, the same on every rank, if it has more than 2^31 edges
 void share_pattern(MPI_Comm comm, Pattern& pattern);
 
-/// The tables of a strategy's route, on every rank: rank 0 gathers what of the pattern they need, makes and broadcasts
-/// them. Collective. Edges that are out of range do not count: planning refuses them.
+/// The tables of a strategy's route, on every rank: rank 0 gathers the part of the pattern that they need, makes and
+/// broadcasts them. Collective. Edges that are out of range do not count: planning refuses them.
 /// @param strategy  the same on every rank
 /// @throws Error, the same on every rank, if they are too large to be broadcast; NotApplicable
 PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout,

@@ -46,8 +46,8 @@ std::function<void(const std::string& text)> telling_of_trials(const Context& co
 /// decided, until pricing takes at most 10 % of the time of its exchanges so far; and a class that is
 /// farther away sooner: a fourth of them for each factor of two.
 ///
-/// Where timing is asked for, exchanges of a class that is decided are the trials (OneShotTrials) of what may be the
-/// fastest for it; the result stays.
+/// Where timing is asked for, exchanges of a class that is decided are the trials (OneShotTrials) of those that may be
+/// the fastest for it; the result stays.
 class OneShotChooser {
  public:
   /// @param comm     ours, alive as long as this
@@ -69,7 +69,7 @@ class OneShotChooser {
   bool is_trial() const { return tried_ != nullptr; }
   /// Notes the time of this rank. The choice for it may be gone then. Collective. @throws MpiError
   void note(Seconds seconds);
-  /// For a trial that cannot be run, as all ranks have found: what runs instead, which may be another trial.
+  /// For a trial that cannot be run, as all ranks have found: the replacement, which may be another trial.
   /// Collective. @throws MpiError
   const OneShotChoice& choose_another();
 

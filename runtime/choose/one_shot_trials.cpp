@@ -61,7 +61,7 @@ bool OneShotTrials::drop() {
 /// On rank 0. @return is that enough?
 bool OneShotTrials::judge() {
   if (!std::exchange(is_warm_, true)) {
-    drop_what_loses_most();
+    drop_costliest();
     return rounds_.runners() < 2;
   }
   const auto fastest = fastest_of_round();
@@ -79,7 +79,7 @@ Seconds OneShotTrials::fastest_of_round() const {
 }
 
 /// Until the rest loses no more than may be lost in the fewest rounds that tell anything.
-void OneShotTrials::drop_what_loses_most() {
+void OneShotTrials::drop_costliest() {
   const auto fastest = fastest_of_round();
   for (;;) {
     Seconds lost = 0;

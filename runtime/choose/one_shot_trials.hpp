@@ -24,9 +24,10 @@ class OneShotTrials {
  public:
   /// Collective.
   /// @param contenders  the same on every rank, at least one; the first one stays unless another is faster beyond doubt
-  /// @param budget      what may be lost: by how much those that were not the fastest of their round took longer. What
+  /// @param budget      the time that may be lost: by how much those that were not the fastest of their round took
+  /// longer. A contender that
   ///                    would lose more in the fewest rounds that tell anything, runs once; but for the first one,
-  ///                    which is what programs do anyway
+  ///                    which programs run anyway
   /// @throws Error, the same on every rank
   OneShotTrials(MPI_Comm comm, std::vector<OneShotChoice> contenders, Seconds budget);
 
@@ -48,7 +49,7 @@ class OneShotTrials {
   void advance();
   bool judge();
   Seconds fastest_of_round() const;
-  void drop_what_loses_most();
+  void drop_costliest();
   void conclude();
   std::size_t find_fastest();
 

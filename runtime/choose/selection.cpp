@@ -211,7 +211,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
   return share(comm, std::move(decision), options);
 }
 
-/// What runs where nothing has a price, as rank 0 says.
+/// The strategy that runs where nothing has a price, as rank 0 says.
 Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout,
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));

@@ -1,5 +1,5 @@
-// What runs where a profile has no price for messages between the ranks of a communicator: an application goes on, and
-// is told once.
+// Strategies that run where a profile has no price for messages between the ranks of a communicator: an application
+// goes on, and is told once.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace commpass {
 
-/// What runs in place of what would be chosen.
+/// The strategies that run in place of a choice.
 inline constexpr const char* unpriced_exchange = "standard";
 inline constexpr const char* unpriced_alltoallv = "mpi";  ///< MPI_Alltoallv, MPI_Alltoall; in place, standard
 inline constexpr const char* unpriced_sparse = "direct+nbx";

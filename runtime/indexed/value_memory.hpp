@@ -1,4 +1,4 @@
-// What copies the pieces of messages where these are small values. Private to the runtime.
+// The memory that copies the pieces of messages where these are small values. Private to the runtime.
 #pragma once
 
 #include "runtime/execute/memory.hpp"

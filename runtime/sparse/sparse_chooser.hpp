@@ -55,7 +55,7 @@ class SparseChooser {
   /// @throws Error, the same on every rank
   SparseChosen choose(const SparseRequest& request, std::optional<Tally>& all);
 
-  /// For a trial that cannot be run, as all ranks have found: what runs instead. Collective. @throws MpiError
+  /// For a trial that cannot be run, as all ranks have found: the replacement. Collective. @throws MpiError
   SparseChosen choose_another(const SparseChosen& tried);
 
   /// What all ranks send, now. Collective. @throws Error, the same on every rank, if sizes differ that should not

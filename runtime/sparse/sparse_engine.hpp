@@ -50,7 +50,7 @@ class SparseEngine final : InFlight {
   /// @throws Error, the same on every rank; see SparseCall::take
   ReceivedMessages run(const Sends& sends, bool constant, const SparseOptions& options);
 
-  /// What ran the last of them that was complete, in text form; empty: there was none.
+  /// The strategy of the last of them that was complete, in text form; empty: there was none.
   std::string last_strategy() const { return last_ ? to_string(*last_) : ""; }
 
   /// Completes a call and gives what it has received. @throws as SparseCall::take

@@ -61,7 +61,7 @@ class Finalists {
  private:
   enum class Depth { part, sketch, whole };
 
-  /// Those that are priced next: what may be as cheap as the cheapest.
+  /// Those that are priced next: candidates that may be as cheap as the cheapest.
   std::vector<std::size_t> most_promising() const {
     const auto limit = in_full_.last() < endless ? margin_ * in_full_.last() : first_limit_;
     std::vector<std::size_t> result;

@@ -42,7 +42,7 @@ class NeighborhoodPricer {
   mutable std::vector<std::pair<GridWay, NeighborhoodSchedule>> schedules_;
 };
 
-/// What runs for blocks of `from_bytes` on, up to the next class.
+/// The strategy for blocks of `from_bytes` on, up to the next class.
 struct NeighborhoodClass {
   Bytes from_bytes = 0;
   Strategy strategy;
@@ -56,8 +56,8 @@ bool has_few_edges(const Neighborhood& neighborhood);
 /// The sizes at which strategies that are no ways on the grid are looked for, in times of the unit.
 inline constexpr std::array<Bytes, 3> probed_times{16, 1024, 65536};
 
-/// Can each rank plan it alone, once it was told what passes through it? Not where messages are staggered or cut, or
-/// the MPI library runs them.
+/// Can each rank plan it alone, once it was told the blocks that pass through it? Not where messages are staggered or
+/// cut, or the MPI library runs them.
 bool can_be_told(const Strategy& strategy, const Layout& layout);
 
 /// Of all strategies that are priced for a size, few that the grid does not suggest and that are cheaper than all that

@@ -20,7 +20,7 @@ int most_processes(const std::vector<DeviceCopy>& copies) {
   return most;
 }
 
-/// What forwards on devices brings blocks together there, and copying them for nothing would decide.
+/// Strategies that forward on devices pack blocks there, and copies without a price would decide.
 std::string lacking_on_device(const Strategy& strategy, const Machine& machine) {
   if (strategy.route == baselines().front().strategy.route) return {};
   if (machine.device_copy_call_s || !machine.device_to_host.empty()) return {};

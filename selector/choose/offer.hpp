@@ -34,10 +34,10 @@ std::vector<Strategy> on_paths(std::span<const Strategy> strategies, std::span<c
 /// @throws NotApplicable with the reason, if a strategy cannot be priced on a machine
 void require_price(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage = Usage::planned);
 
-/// The catalogue's suggestions for a layout that the model tells from the others on this machine. What only burst knows
-/// is offered under burst only, and there if the machine has its price.
+/// The catalogue's suggestions for a layout that the model tells from the others on this machine. Strategies that only
+/// burst can price are offered under burst only, and there if the machine has its price.
 /// @param paths  where the data is, as offered_paths gives them. Of several processes that copy only `standard` and the
-/// paper's `split` are suggested; the search tries them with what else is cheapest
+/// paper's `split` are suggested; the search tries them with other cheap strategies
 std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model,
                                          Usage usage = Usage::planned, std::span<const DataPath> paths = host_paths);
 

@@ -81,7 +81,7 @@ enum class SearchFrom {
   cheapest      ///< the cheapest alone: where prices are rough, the cheapest of many is often the most mistaken
 };
 
-/// Sorts by ranked_seconds; ties stay in their order. What exceeds a limit comes last.
+/// Sorts by ranked_seconds; ties stay in their order. Candidates that exceed a limit come last.
 void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine

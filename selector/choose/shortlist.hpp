@@ -26,8 +26,9 @@ Machine without_sharing(Machine machine);
 Pricer part_pricer(const Pattern& pattern, std::span<const Seconds> busy, const Layout& layout, const Machine& machine,
                    CostModel model);
 
-/// Prices in full what may be among the cheapest, from which the search goes on. A strategy whose part alone is much
-/// more expensive than these keeps the price of that part (Candidate::is_part). The result depends on the calls before.
+/// Prices in full strategies that may be among the cheapest, from which the search goes on. A strategy whose part alone
+/// is much more expensive than these keeps the price of that part (Candidate::is_part). The result depends on the calls
+/// before.
 /// @param whole   prices the pattern
 /// @param part    prices a part of it
 /// @param margin  prunes a strategy whose part costs at least `margin` times the cheapest prices

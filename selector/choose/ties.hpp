@@ -15,7 +15,7 @@ namespace commpass {
 /// The part by which predicted times have to differ to be no tie: 0 for profiles without a verdict.
 inline double uncertainty_of(const Machine& machine) { return machine.verdict ? machine.verdict->uncertainty : 0; }
 
-/// An uncertainty up to this one is rounding: what differs by less is equal, and there are no ties.
+/// An uncertainty up to this one is rounding: prices that differ by less are equal, and there are no ties.
 inline constexpr double uncertainty_min = 1e-6;
 
 /// Moves the simplest candidate that ties with the cheapest to the front. Of equally simple ones the cheaper stays in

@@ -18,7 +18,7 @@ class TrialBudget {
 
   void earn(Seconds in_call_s) { in_calls_s_.fetch_add(in_call_s, std::memory_order_relaxed); }
   void spend(Seconds loss_s) { lost_s_.fetch_add(loss_s, std::memory_order_relaxed); }
-  /// What may still be lost; negative where one loss was larger than expected.
+  /// The time that may still be lost; negative where one loss was larger than expected.
   Seconds credit_s(double share) const { return allowance_s + share * in_calls_s_ - lost_s_; }
 
   /// How many calls a trial has to wait until its loss is affordable; 0: none, infinite where nothing may be lost.

@@ -1,4 +1,4 @@
-// commpass strategies, commpass patterns: what can be named, and how.
+// commpass strategies, commpass patterns: the names that arguments take, and their forms.
 #include <fmt/core.h>
 
 #include <memory>

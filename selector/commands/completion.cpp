@@ -21,12 +21,12 @@ using Cases = std::map<std::string, std::vector<std::string>>;
 /// What a script has to know of the commands.
 struct Facts {
   std::vector<std::string> groups;  ///< commands that have commands, as patterns
-  std::string choices;              ///< for each command what may follow it, as cases
+  std::string choices;              ///< for each command the words that may follow it, as cases
   Cases values;                     ///< of switches, by command and switch
   Cases places;                     ///< of words that are known by their place, by command
 };
 
-/// What may follow a command: its own commands and its switches.
+/// The words that may follow a command: its own commands and its switches.
 std::string words_of(const Command& command) {
   std::vector<std::string> words;
   for (const auto& each : command.commands) words.push_back(each.name);

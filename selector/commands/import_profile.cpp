@@ -148,7 +148,7 @@ Command import_command() {
                {"--network", &origin.network, "between nodes"},
                {"--mpi-library", &origin.mpi_library, "with its version"},
                {"--ppn", &origin.ranks_per_node, "ranks on a node", {.checks = {positive()}}},
-               {"--note", &origin.note, "what else its users have to know"},
+               {"--note", &origin.note, "further information for its users"},
                {"--pairs-in-step", &origin.pairs_in_step, "pairs at once all send, then all receive"}});
   command.run = [arguments] { import(*arguments); };
   return command;

@@ -1,4 +1,4 @@
-// commpass: the front door. It needs no MPI; what does is handed to a program beside this one.
+// commpass: the front door. It needs no MPI; commands that do are handed to a program beside this one.
 #include <fmt/core.h>
 #include <unistd.h>
 

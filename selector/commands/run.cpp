@@ -242,8 +242,8 @@ struct RecordArguments {
   std::string output = "commpass-record.json";
 };
 
-/// What tells a file from the one that was there before it: inode, size, time in s and ns. Opens it, since only then
-/// does NFS ask its server.
+/// The identity of a file, to tell it from the one that was there before: inode, size, time in s and ns. Opens it,
+/// since only then does NFS ask its server.
 using FileIdentity = std::tuple<ino_t, off_t, time_t, long>;
 FileIdentity identity_of(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT: POSIX declares it so

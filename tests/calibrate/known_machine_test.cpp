@@ -525,8 +525,8 @@ TEST_F(FourNodesOfEight, ReachALimitThatIsHardlyOne) {
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
 }
 
-// What three ranks send to one node is as much as it takes in: the others are not what limits all pairs out of one.
-TEST_F(FourNodesOfEight, DoNotTakeWhatOthersTakeInForWhatOneSends) {
+// Three ranks send to one node as much as it takes in: the senders do not limit all pairs out of one.
+TEST_F(FourNodesOfEight, DoNotTakeTheRateOfReceiversForThatOfASender) {
   world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 2.8 * of_one_;
   const auto& found = calibrate();
   expect_near(found.levels[standard_level::node].down_rate_bytes_per_s, 2.8 * of_one_, "ejection");
@@ -535,7 +535,7 @@ TEST_F(FourNodesOfEight, DoNotTakeWhatOthersTakeInForWhatOneSends) {
               testing::Contains("levels.node.up_rate_bytes_per_s: what one node sends is what others take in"));
 }
 
-TEST_F(FourNodesOfEight, DoNotTakeWhatOneSendsForWhatOthersTakeIn) {
+TEST_F(FourNodesOfEight, DoNotTakeTheRateOfASenderForThatOfReceivers) {
   world_.machine.levels[standard_level::node].up_rate_bytes_per_s = 2.8 * of_one_;
   const auto& found = calibrate();
   expect_near(found.levels[standard_level::node].up_rate_bytes_per_s, 2.8 * of_one_, "injection");
@@ -796,7 +796,7 @@ TEST(Sampling, RepeatsShortRunsAndEndsWhenItsTimeIsKnown) {
   EXPECT_EQ(sampler.count(), 3 * 9);
 }
 
-TEST(Sampling, OfWhatNeverSettlesEndsWithItsShareOfTheBudgetButNotBeforeThreeRounds) {
+TEST(Sampling, OfTimesThatNeverSettleEndsWithItsShareOfTheBudgetButNotBeforeThreeRounds) {
   Sampler none(MPI_COMM_SELF, 1e-9), some(MPI_COMM_SELF, 0.05);
   std::map<int, Series> all{{0, {}}, {1, {}}};
   int calls = 0;
@@ -832,7 +832,7 @@ class SamplingOnABusyMachine : public testing::Test {
 TEST_F(SamplingOnABusyMachine, KeepsToItsShareAndSamplesEachSeriesOnce) {
   Sampler sampler(MPI_COMM_SELF, 4);
   sampler.sample_all(all_, 0.5, [&](int, int, int repetitions) { return time(repetitions); });
-  EXPECT_LT(sampler.elapsed(), 0.5 * 4 + 0.2 + 0.5 + 50 * 0.02) << "its share, what may be late, and one sample each";
+  EXPECT_LT(sampler.elapsed(), 0.5 * 4 + 0.2 + 0.5 + 50 * 0.02) << "its share, the allowed delay, and one sample each";
   for (const auto& [key, series] : all_) EXPECT_GE(series.samples.size(), 1U) << key;
 }
 

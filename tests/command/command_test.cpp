@@ -109,7 +109,7 @@ std::string refusal(const std::string& arguments) {
   return result.err.substr(0, result.err.find('\n'));
 }
 
-TEST(WrongUsage, NamesWhatMayHaveBeenMeantAndWhereTheListIs) {
+TEST(WrongUsage, NamesTheNearestNamesAndTheList) {
   EXPECT_EQ(refusal("predct --json"),
             "predct: 'commpass' has no such command; did you mean predict? 'commpass --help' lists all");
   EXPECT_EQ(refusal("strategy"),
@@ -156,7 +156,7 @@ TEST(WrongUsage, SaysWhichRuleIsNotKept) {
             "--launches: '1' is no whole number from 2 to 1000; use one");
 }
 
-TEST(BadInput, NamesWhatMayHaveBeenMeantAndWhereTheListIs) {
+TEST(BadInput, NamesTheNearestNamesAndTheList) {
   const std::string generated = " --ppn 2 --generate alltoall:ranks=4,bytes=8 ";
   for (const auto* name : {"lasen", "LASSEN.json"})
     expect_one_sentence(commpass(std::string("predict --profile ") + name + generated),
@@ -729,7 +729,7 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
 }
 
 // 3200 edges are worth a shortlist.
-TEST(Predict, PricesInFullWhatMayBeTheCheapestUnlessAllIsAskedFor) {
+TEST(Predict, PricesInFullPossiblyCheapestStrategiesUnlessAllAreAskedFor) {
   const std::string run = "predict --profile lassen --generate random:ranks=400,bytes=64,degree=8 --ppn 40 ";
   const auto some = Json::parse(commpass(run + "--json").out), all = Json::parse(commpass(run + "--all --json").out);
   EXPECT_EQ(some["chosen"], all["chosen"]);

@@ -688,7 +688,7 @@ TEST(Doctor, SaysWhichProfileAProgramTakesHere) {
       << found.out;
 }
 
-TEST(LauncherOfAnotherLibrary, IsRefusedByWhatMeasures) {
+TEST(LauncherOfAnotherLibrary, IsRefusedByMeasuringCommands) {
   const test::TemporaryDirectory directory;
   const std::string measure = "measure --profile lassen --generate alltoall:ranks=1,bytes=8",
                     calibrate = "calibrate --budget 1s -o " + directory.path("here.json");

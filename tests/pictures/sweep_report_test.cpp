@@ -42,7 +42,7 @@ SweepReport report() {
 
 TEST(Crossovers, AreWhereTheRouteChangesBetweenNeighbours) {
   const auto found = crossovers(report());
-  ASSERT_EQ(found.size(), 2U);  // nothing is told across what does not apply, nor of windows
+  ASSERT_EQ(found.size(), 2U);  // nothing is told across points that do not apply, nor of windows
   EXPECT_EQ(found[0].key, 1U);
   EXPECT_EQ(found[0].before, 1U);
   EXPECT_EQ(found[0].after, 2U);

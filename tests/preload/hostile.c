@@ -1,5 +1,5 @@
 /* A program that knows nothing of Commpass and does what MPI allows and few programs do: odd datatypes, null buffers,
-   absolute addresses, wrong arguments, wild receives, threads. It knows what must come. */
+   absolute addresses, wrong arguments, wild receives, threads. It knows the right results. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>

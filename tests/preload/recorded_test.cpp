@@ -95,7 +95,7 @@ TEST_P(OfKnownProgram, HasTheCallsOfTheProgram) {
   EXPECT_GT(ring[0].exchange_s, 0);
 }
 
-TEST_P(OfKnownProgram, HasWhatOnlyStartsAnExchange) {
+TEST_P(OfKnownProgram, HasCallsThatOnlyStartAnExchange) {
   const auto started = of_kind(recorded_on(GetParam()), "ialltoall", GetParam());
   ASSERT_EQ(started.size(), 1U);
   EXPECT_EQ(started[0].calls, 5);

@@ -48,7 +48,7 @@ class Alltoallv(unittest.TestCase):
             np.testing.assert_array_equal(receive[2::3], [100 * s + 3 * rank + 1 for s in range(ranks)])
             self.assertTrue(np.all(receive.reshape(ranks, 3)[:, :2] == -1))
 
-    def test_refuses_what_cannot_be_sent_as_it_lies(self):
+    def test_refuses_arrays_with_gaps(self):
         with commpass.Communicator(world, "lassen") as communicator:
             one = np.zeros(ranks)
             counts = [1] * ranks
@@ -168,7 +168,7 @@ class Sparse(unittest.TestCase):
             np.testing.assert_array_equal(array, expected)
             self.assertEqual(array.dtype, expected.dtype)
 
-    def test_brings_what_others_send(self):
+    def test_receives_messages_of_others(self):
         with commpass.Communicator(world, "lassen") as communicator:
             for dtype in (np.float64, np.int32):
                 self.check(communicator.sparse_alltoallv(*self.send(dtype)), dtype)
@@ -252,7 +252,7 @@ class Cartesian(unittest.TestCase):
                 grid.allgatherv(np.full(rank + 1, float(rank)), into, counts, counts_differ=True)
                 np.testing.assert_array_equal(into, [source for source, count in zip(grid.sources, counts) for _ in range(count)])
 
-    def test_refuses_what_does_not_fit(self):
+    def test_refuses_wrong_shapes(self):
         with commpass.Communicator(world, "lassen") as communicator:
             with self.assertRaisesRegex(commpass.Error, "give one for each of the 1 dimensions"):
                 communicator.cart_neighborhood([ranks], [(1, 2)] if rank == 0 else [(1,)])

@@ -22,7 +22,7 @@ class Prediction(unittest.TestCase):
         ranking = commpass.predict("random:ranks=64,degree=16,bytes=64", profile="lassen", ppn=16)
         self.assertGreater(len(ranking), 5)
         order = [("it exceeds the limit" in one.explanation, one.seconds) for one in ranking]
-        self.assertEqual(order, sorted(order), "what exceeds a limit comes last")
+        self.assertEqual(order, sorted(order), "strategies that exceed a limit come last")
         self.assertIn("standard", [one.strategy for one in ranking])
         self.assertIn(ranking[0].strategy, ranking[0].explanation)
         self.assertGreater(ranking[0].stages[0].messages_max, 0)

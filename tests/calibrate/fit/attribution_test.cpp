@@ -66,7 +66,7 @@ TEST(FitTaking, TakesNoLongerThanLoneMessagesAllow) {
   EXPECT_LE(line.at(16384), 2 * lone.line.at(16384) * (1 + 1e-9));
 }
 
-TEST(FitTaking, IsWhatOthersDoNotExplain) {
+TEST(FitTaking, IsTheTimeThatOthersDoNotExplain) {
   const auto both = fit_taking({TakenStep{1000, 2e-6, 1e-7}, TakenStep{16000, 5e-6, 1.6e-6}}, 0);
   EXPECT_NEAR(both.alpha_s, 1.8e-6, 1e-12);
   EXPECT_NEAR(both.beta_s_per_byte, 2e-10, 1e-16);

@@ -445,7 +445,7 @@ TEST(Burst, SharesTheCoreAmongAllNodesAndABusAmongAllMessagesOfANode) {
   expect_price({{{0, 2, 40}, {3, 1, 40}}}, m, CostModel::burst, node_short + 2 * 40 / 0.5);
 }
 
-TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
+TEST(Burst, SharesTheLinksOfGroupsAmongMessagesThatLeaveAndEnterThem) {
   const auto layout = parse_layout("3x2x1x2");
   Machine m = machine();
   m.levels[standard_level::group].up_rate_bytes_per_s = m.levels[standard_level::group].down_rate_bytes_per_s = 1;

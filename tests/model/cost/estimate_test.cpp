@@ -15,7 +15,7 @@ namespace {
 
 using test::no_limit;
 
-/// What of a machine is not just α and β.
+/// The features of a machine besides α and β.
 struct Features {
   bool sharing, queues, copies, levels;
 };
@@ -271,8 +271,8 @@ TEST(ClosedForm, KnowsTheBlocksOfDistanceDigits) {
     }
 }
 
-// Where neighbours in number do not wrap around the last rank, and others have a piece more. What holds nothing but
-// blocks that have arrived, side by side, is received where it belongs.
+// Where neighbours in number do not wrap around the last rank, and others have a piece more. Messages that hold nothing
+// but blocks that have arrived, side by side, is received where it belongs.
 TEST(ClosedForm, KnowsTheCopiesOfDistanceDigitsOfTheRankThatCopiesLeast) {
   int told = 0;
   for (const auto* text : {"1x2", "1x5", "1x8", "1x13", "1x27", "2x4", "3x5", "4x4", "5x1"})

@@ -1,4 +1,4 @@
-// Loops over values, and what decides whether values are shared.
+// Loops over values, and the decision whether values are shared.
 #include "model/cost/value_loops.hpp"
 
 #include <gtest/gtest.h>

@@ -184,7 +184,7 @@ TEST(Levels, ThatTheMachineNestsInAnotherOrderAreLeftOut) {
   EXPECT_EQ(inside_out.channel_level(0, 2), standard_level::network);
 }
 
-TEST(Levels, ShareWhatLeavesAndEntersTheirInstances) {
+TEST(Levels, ShareRatesOutOfAndIntoTheirInstances) {
   const auto layout = parse_layout("node=1,socket=2,numa=2,core=2");
   constexpr Bytes bytes = 1'000'000;
   constexpr double rate = 1e9;

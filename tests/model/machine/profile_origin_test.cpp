@@ -95,7 +95,7 @@ TEST(Provenance, OfOtherSettingsPartitionsAndMoreRanksSaysAllInOneSentence) {
       {"measured with Open MPI 4.1.4 on 2026-01-02T03:04:05Z, but this is version 5.0.0, and with its "
        "transport as 'btl tcp,self', but here it is 'its own choice', and in partition 'debug', but this is "
        "'large', and with at most 2 ranks a node, but here are 4; predictions"});
-  EXPECT_EQ(use_warning(profile, {}), "") << "nothing is known of what runs";
+  EXPECT_EQ(use_warning(profile, {}), "") << "nothing is known of the running program";
   EXPECT_EQ(use_warning(profile_of("{}"), here), "") << "nothing is known of how it was measured";
 }
 

@@ -1,4 +1,4 @@
-// Addresses are computed; here they are held against what can be counted.
+// Addresses are computed; here they are compared with counted ones.
 #include "model/route/address.hpp"
 
 #include <gtest/gtest.h>

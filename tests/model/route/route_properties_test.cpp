@@ -1,4 +1,4 @@
-// What holds for every strategy, every layout and every pattern.
+// Properties of every strategy, every layout and every pattern.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -128,7 +128,7 @@ TEST_F(Mismatch, OfReceivedCountsLeavesAllOthersRight) {
   }
 }
 
-// A message that is sent straight has one block: what else comes is right on the receiver of the pair, too.
+// A message that is sent straight has one block: other blocks are right on the receiver of the pair, too.
 TEST_F(Mismatch, OfADirectMessageIsThatOfItsPairAlone) {
   if (size_of() == 1) return;
   const Disagreement pair{0, size_of() - 1, 5, usual};

@@ -230,7 +230,7 @@ TEST(StartedAlltoallv, RefusesWrongArgumentsBeforeItStarts) {
   EXPECT_EQ(numbers.in, numbers.expected);
 }
 
-TEST(StartedAlltoallv, SaysOnceWhatDidNotCome) {
+TEST(StartedAlltoallv, NamesMissingBlocksOnce) {
   if (size_of() < 2) GTEST_SKIP() << "needs two ranks";
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node()});
   Numbers numbers(2);

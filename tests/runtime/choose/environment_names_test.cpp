@@ -41,7 +41,7 @@ std::vector<OwnCommunicator> communicators() {
   return result;
 }
 
-/// What runs a neighbour exchange, which is checked; the same on every rank.
+/// The strategy that runs a neighbour exchange, which is checked; the same on every rank.
 std::string exchanged(Communicator& communicator, const std::string& named = {}) {
   const MPI_Comm comm = communicator.mpi();
   auto local = test::local_part(test::random_pattern(size_of(comm), 1), rank_of(comm), 2, 1);
@@ -57,7 +57,7 @@ std::string exchanged(Communicator& communicator, const std::string& named = {})
   return exchange.predicted_seconds() ? "chosen" : exchange.strategy();
 }
 
-/// What runs an all-to-all of a number, which is checked.
+/// The strategy that runs an all-to-all of a number, which is checked.
 std::string exchanged_with_all(Communicator& communicator) {
   const auto ranks = static_cast<std::size_t>(size_of(communicator.mpi()));
   const int me = rank_of(communicator.mpi());
@@ -72,7 +72,7 @@ std::string exchanged_with_all(Communicator& communicator) {
 
 enum class Sizes { constant, variable };
 
-/// What runs a sparse exchange of a number with the next rank, which is checked.
+/// The strategy that runs a sparse exchange of a number with the next rank, which is checked.
 std::string exchanged_sparsely(Communicator& communicator, Sizes sizes) {
   const MPI_Comm comm = communicator.mpi();
   const std::int64_t number = rank_of(comm);

@@ -1,4 +1,4 @@
-// Calls that recur are the trials of what runs them: by invented times, and by exchanges whose data is checked.
+// Calls that recur are the trials of strategies: by invented times, and by exchanges whose data is checked.
 #include "runtime/choose/one_shot_trials.hpp"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class OneShotTrialsTest : public testing::Test {
     return chooser_.choose(
         "", {0, 0, digits}, [&](std::size_t) { return offer(names_); }, how);
   }
-  /// Calls until what runs is no trial any more, at most `most`.
+  /// Calls until the strategy is no trial any more, at most `most`.
   std::vector<std::string> call(const Times& times, int most = 10000, const HowToChoose& how = by_measuring) {
     std::vector<std::string> run;
     while (static_cast<int>(run.size()) < most) {
@@ -101,7 +101,7 @@ TEST_F(OneShotTrialsTest, EndWhereNothingCanBeTold) {
 }
 
 // 7 rounds of `bad` would lose 0.7 s.
-TEST_F(OneShotTrialsTest, DoNotGoOnWithWhatLosesTooMuch) {
+TEST_F(OneShotTrialsTest, DropContendersThatLoseTooMuch) {
   const auto run = call({{"usual", 2e-5}, {"good", 1e-5}, {"bad", 1e-1}, {"cheap", 3e-5}});
   EXPECT_EQ(std::ranges::count(run, "bad"), 1);
   EXPECT_EQ(choose().strategy, "good");
@@ -169,8 +169,8 @@ TEST_F(OneShotTrialsTest, AreMadeOfANewClassAtOnce) {
   EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "where nothing is timed, a new class waits";
 }
 
-// What cannot be run must not keep its class from being timed.
-TEST_F(OneShotTrialsTest, GoOnWithoutWhatCannotBeRun) {
+// A strategy that cannot run must not keep its class from being timed.
+TEST_F(OneShotTrialsTest, GoOnWithoutStrategiesThatCannotRun) {
   std::set<std::string> run;
   for (int turn = 0; turn < 10000; ++turn) {
     const auto* choice = &choose();

@@ -161,7 +161,7 @@ TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
       }
 }
 
-/// Calls alltoallv, and alltoall, on the device and tells what ran.
+/// Calls alltoallv, and alltoall, on the device and names the strategies that ran.
 class Calls {
  public:
   Calls(const Machine& machine, const UsersStream& users)

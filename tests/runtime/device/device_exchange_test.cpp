@@ -132,7 +132,7 @@ TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
   }
 }
 
-TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
+TEST(DeviceExchange, IsChosenForTimingWithoutStrategiesThatCannotBeTimed) {
   const auto lassen = test::lassen();
   Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 4)});
   const UsersStream users;

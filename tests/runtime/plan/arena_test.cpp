@@ -26,7 +26,7 @@ TEST(Arena, UsesFreedRangesAgain) {
   EXPECT_EQ(arena.allocate(4), 0) << "the first that fits";
   EXPECT_EQ(arena.allocate(6), 4);
   arena.release(10, 10);
-  EXPECT_EQ(arena.allocate(11), 30) << "what does not fit goes behind";
+  EXPECT_EQ(arena.allocate(11), 30) << "a larger block goes behind";
   EXPECT_EQ(arena.allocate(10), 10);
   EXPECT_EQ(arena.capacity(), 41);
 }

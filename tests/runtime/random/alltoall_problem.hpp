@@ -35,8 +35,8 @@ struct AlltoallProblem {
   /// @param may_be_in_place  MPI_IN_PLACE
   AlltoallProblem(Draw& draw, const Place& place, bool equal_blocks, bool may_be_in_place);
 
-  /// What must be in the receive buffer of `rank`, if `received` was there before and the buffer of each sender has its
-  /// key.
+  /// The expected contents of the receive buffer of `rank`, if `received` was there before and the buffer of each
+  /// sender has its key.
   template <class KeyOf>
   Buffer expected(Rank rank, const Buffer& received, KeyOf key_of_sender) const {
     auto result = received;

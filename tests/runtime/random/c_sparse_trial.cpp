@@ -38,7 +38,7 @@ class CSparseTrial : public Trial {
     const auto& type = problem.received[r];
     lower_ = std::max<Bytes>(0, -type.least_offset()) + guard_bytes;
 
-    // What must come: message after message, by the extent of the receiver's type.
+    // The expected bytes: message after message, by the extent of the receiver's type.
     const auto expected = problem.to(place.rank);
     std::vector<int> sources, counts, displacements;
     int elements = 0;

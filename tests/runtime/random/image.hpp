@@ -14,7 +14,7 @@
 
 namespace commpass::random_test {
 
-/// What must not happen, in a sentence.
+/// An error, in a sentence.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -33,7 +33,7 @@ class PersistentTrial : public Trial {
   PersistentTrial(Place& its_place, Kind its_kind, std::uint64_t its_key)
       : Trial(its_place, its_kind, Manner::persistent, its_key) {}
 
-  /// What must be in the receive buffer, in which it is not yet.
+  /// The expected contents of the receive buffer, which are not there yet.
   virtual Buffer expected(int repetition) const = 0;
 
   ExchangeOptions options_;

@@ -1,4 +1,4 @@
-// What all ranks send in a sparse exchange: known to all here, and so what must come.
+// The messages of all ranks in a sparse exchange: known to all here, and so the expected arrivals.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,7 @@ using test::rank_of;
 using test::size_of;
 using test::some_machine;
 
-/// The messages of each rank: known to all ranks here, and so what must come.
+/// The messages of each rank: known to all ranks here, and so the expected arrivals.
 struct Traffic {
   Pattern pattern;
   unsigned turn = 0;
@@ -37,7 +37,7 @@ struct Traffic {
   }
 
   using Message = std::vector<std::byte>;
-  /// By source, in order: what must come to a rank.
+  /// By source, in order: the expected arrivals at a rank.
   std::vector<std::pair<Rank, Message>> expected(Rank rank) const {
     std::vector<std::pair<Rank, Message>> result;
     std::map<std::pair<Rank, Rank>, std::int64_t> numbers;
@@ -183,7 +183,7 @@ std::string chosen_strategy(Communicator& communicator, Bytes bytes) {
   return exchange.strategy();
 }
 
-TEST(SparseExchange, DoesNotChooseWhatOnlyABlockingExchangeCanPrepare) {
+TEST(SparseExchange, DoesNotChooseStrategiesThatOnlyABlockingExchangeCanPrepare) {
   if (size_of() == 1) return;
   Communicator communicator(MPI_COMM_WORLD, machine_for_puts(0), {Layout::with_ppn(size_of(), 2)});
   EXPECT_NE(chosen_strategy(communicator, 8), "direct+rma") << "there is no window";

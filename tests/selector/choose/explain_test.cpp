@@ -73,7 +73,7 @@ TEST(Explanation, ComparesWithBaselinesAlsoWhereOnlyTheirLeastIsKnown) {
             std::string::npos);
 }
 
-TEST(Explanation, TellsOnlyWhatDiffers) {
+TEST(Explanation, TellsOnlyDifferences) {
   auto slower = one_stage();
   slower.strategy = parse_strategy("standard,window=4");
   slower.cost.seconds = 30e-6;

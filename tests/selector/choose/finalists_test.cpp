@@ -1,4 +1,4 @@
-// Looking at all strategies by sketches, and pricing in full only what may be the cheapest.
+// Looking at all strategies by sketches, and pricing in full only those that may be the cheapest.
 #include "selector/choose/finalists.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What runs where a named strategy does not apply.
+// The strategy that runs where a named one does not apply.
 #include "selector/choose/nearest.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Pricing in full only what may be among the cheapest.
+// Pricing in full only strategies that may be among the cheapest.
 #include "selector/choose/shortlist.hpp"
 
 #include <gtest/gtest.h>

@@ -107,7 +107,7 @@ TEST(InterposedCalls, AreTheTableOfTheDocumentation) {
       if (can_be_taken_over(*find_interposed_call(name)) == taken) text += (text.empty() ? "`" : ", `") + name + "`";
     return text;
   };
-  test::expect_table(COMMPASS_TEST_DOCUMENTS "/unmodified.md", "| calls | what runs them |",
+  test::expect_table(COMMPASS_TEST_DOCUMENTS "/unmodified.md", "| calls | run by |",
                      "|---|---|\n| " + names(true) + " | the faster of MPI and Commpass |\n| " + names(false) +
                          " | MPI; they are counted and recorded |\n| `" + join(counted_call_names, "`, `") +
                          "` | MPI; a record counts them |\n");
