@@ -103,13 +103,11 @@ Cost run_all(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, std:
   return total;
 }
 
-/// Do batches overlap so much that it shows, and are they few enough to be run in order of time? Of drawn nodes many
-/// are priced.
+/// Do batches overlap so much that their order matters, and is it affordable to run them in order of time?
 bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
-  constexpr double shows = 0.005;
-  constexpr std::size_t most_of_all = 50'000, most_of_a_node = 8'000;
-  const auto most_messages = priced.foldings ? most_of_a_node : most_of_all;
-  if (clocks.overlap() <= shows * clocks.latest()) return false;
+  constexpr double overlap_ratio_min = 0.005;            // of the price
+  constexpr std::size_t ordered_messages_max = 500'000;  // at 0.3 to 0.5 us each, 0.2 s
+  if (clocks.overlap() <= overlap_ratio_min * clocks.latest()) return false;
   std::size_t messages = 0;
   for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
     const auto& stage = priced.schedule.stages[s];
@@ -117,7 +115,7 @@ bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
     if (std::ranges::any_of(of_stage(priced.foldings, s), [](const Folded& f) { return f.batches > 1; })) return false;
     messages += stage.messages.size();
   }
-  return messages <= most_messages;
+  return messages <= ordered_messages_max;
 }
 
 std::vector<Moved> move_in_order_of_time(const Priced& priced) {

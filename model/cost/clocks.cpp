@@ -223,7 +223,7 @@ void Clocks::take_what_moved() {
 
 /// Time until a flight arrives: by its sender (or the late receiver) before, and on the way.
 Clocks::Way Clocks::way_of(const Flight& flight) {
-  return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
+  return {flight.was_awaited ? flight.to : flight.from, flight.latency, flight.transfer,
           std::max(0.0, flight.shared_until - flight.unshared_until)};
 }
 
@@ -239,22 +239,22 @@ void Clocks::arrive() {
   for (auto& flight : flights_) {
     flight.arrive();
     arrivals_.push_back(arrival_of(flight));
-    const auto to = at_rank(flight.message->to);
+    const auto to = at_rank(flight.to);
     if (flight.arrival < last_arrival_[to]) continue;
     last_arrival_[to] = flight.arrival;
     last_way_[to] = way_of(flight);
   }
 }
 
-Seconds Clocks::out(const Flight& flight) const { return out_at(flight, launched_[at_rank(flight.message->from)]); }
+Seconds Clocks::out(const Flight& flight) const { return out_at(flight, launched_[at_rank(flight.from)]); }
 
 void Clocks::finish_sends() {
   for (auto rest = std::span<const Flight>(flights_); !rest.empty();) {
-    const Rank rank = rest.front().message->from;
+    const Rank rank = rest.front().from;
     const Flight* last = &rest.front();
     Seconds finish = out(*last);
     std::size_t count = 1;
-    for (; count < rest.size() && rest[count].message->from == rank; ++count)
+    for (; count < rest.size() && rest[count].from == rank; ++count)
       if (const auto when = out(rest[count]); when > finish) {
         finish = when;
         last = &rest[count];

@@ -18,6 +18,7 @@ namespace commpass {
 struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
+  Rank from = 0, to = 0;        ///< of the message: read for each event
   Level level = 0;              ///< of its ends
   Level channel_level = 0;      ///< whose channel it takes
   bool is_eager = false;        ///< does its sender go on without waiting for the receiver?
@@ -99,6 +100,8 @@ class Launching {
     const auto& protocol = channel.protocol(message.bytes);
     const auto size = static_cast<double>(message.bytes);
     flight.message = &message;
+    flight.from = message.from;
+    flight.to = message.to;
     flight.protocol = &protocol;
     flight.level = folded.level;
     flight.channel_level = layout_.channel_level(folded.level);
@@ -142,9 +145,12 @@ struct Arrival {
 
 inline Arrival arrival_of(const Flight& flight) {
   const auto& protocol = *flight.protocol;
-  return {flight.arrival,       flight.messages * protocol.receive_seconds(flight.message->bytes),
-          flight.message->to,   flight.messages,
-          flight.channel_level, protocol.takes_after_sends()};
+  return {flight.arrival,
+          flight.messages * protocol.receive_seconds(flight.message->bytes),
+          flight.to,
+          flight.messages,
+          flight.channel_level,
+          protocol.takes_after_sends()};
 }
 
 /// When a rank takes in its messages.

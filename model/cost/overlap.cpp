@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <queue>
 #include <utility>
 
+#include "model/cost/event_queue.hpp"
 #include "model/cost/flight.hpp"
 #include "model/cost/message_copies.hpp"
 #include "model/cost/servers.hpp"
@@ -73,8 +73,7 @@ class Overlapping {
   std::vector<Moved> run() {
     for (Rank rank = 0; rank < std::ssize(turn_); ++rank) come_to(rank, turn_[at_index(rank)], 0);
     while (!events_.empty()) {
-      const auto event = events_.top();
-      events_.pop();
+      const auto event = events_.pop();
       switch (event.kind) {
         case Event::Kind::enter: enter(static_cast<Rank>(event.number)); break;
         case Event::Kind::move: move(event.number, event.when); break;
@@ -90,7 +89,6 @@ class Overlapping {
     Seconds when;
     std::uint32_t number;  // of a rank, a flight or a server
     Kind kind;
-    bool operator<(const Event& other) const { return when > other.when; }
   };
 
   void set_turns() {
@@ -152,7 +150,7 @@ class Overlapping {
       const auto number = turn.sends_begin + static_cast<std::uint32_t>(i);
       auto& receiver = turns_[receiving_turn_[number]];
       if (!flights_[number].awaits_receive || receiver.is_posted)
-        set_off(number, clock_[at_index(flights_[number].message->to)]);
+        set_off(number, clock_[at_index(flights_[number].to)]);
       else next_in_list_[number] = std::exchange(receiver.last_waiting, number);
     }
     if (turn.left == 0) finish(rank, turn);  // all had come before
@@ -172,7 +170,7 @@ class Overlapping {
       ++left;
       add_job(server, number, when, seconds, to_fill);
     };
-    if (flight.link_seconds > 0) add(link_of(flight.message->from), flight.link_seconds, 1);
+    if (flight.link_seconds > 0) add(link_of(flight.from), flight.link_seconds, 1);
     shared_.each_shared(flight, [&](const SharedRate& shared) {
       add(at_index(shared.server), flight.bytes() / shared.rate_bytes_per_s,
           shared.rate_bytes_per_s * flight.move_s_per_byte);
@@ -224,7 +222,7 @@ class Overlapping {
   void leave(std::size_t server, std::uint32_t number, Seconds when) {
     auto& flight = flights_[number];
     constexpr double rounding = 1e-9;
-    if (server == link_of(flight.message->from)) {
+    if (server == link_of(flight.from)) {
       if (when > flight.moves_from + flight.link_seconds * (1 + rounding)) {
         moved_[number].link_until = when;
         flight.leave_link(when);
@@ -240,8 +238,8 @@ class Overlapping {
     flight.arrive();
     const auto receiving = receiving_turn_[number];
     next_in_list_[number] = std::exchange(turns_[receiving].last_arrival, number);
-    note(flight.message->to, receiving);
-    note(flight.message->from, turn_[at_index(flight.message->from)]);
+    note(flight.to, receiving);
+    note(flight.from, turn_[at_index(flight.from)]);
   }
 
   /// One message less is awaited; of the last on, the rank knows when it is done.
@@ -306,7 +304,7 @@ class Overlapping {
   std::vector<Seconds> launched_;  // when its sends of the turn have left it
   std::vector<std::uint32_t> turn_;
   std::vector<Arrival> arrivals_;
-  std::priority_queue<Event> events_;
+  EventQueue<Event> events_;
 };
 
 }  // namespace

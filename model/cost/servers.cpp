@@ -77,12 +77,12 @@ void Servers::serve(std::span<Flight> flights) {
 // Most messages have moved before their sender has launched the next.
 void Servers::serve_links(std::span<Flight> flights) {
   for (std::size_t begin = 0; begin < flights.size();) {
-    const Rank rank = flights[begin].message->from;
+    const Rank rank = flights[begin].from;
     auto& busy_until = link_busy_until_[static_cast<std::size_t>(rank)];
     auto free_from = busy_until;
     bool is_shared = false;
     std::size_t end = begin;
-    for (; end < flights.size() && flights[end].message->from == rank; ++end) {
+    for (; end < flights.size() && flights[end].from == rank; ++end) {
       const auto& flight = flights[end];
       if (flight.link_seconds == 0) continue;
       is_shared = is_shared || flight.moves_from < free_from;

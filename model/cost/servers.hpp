@@ -118,9 +118,7 @@ class Servers {
 template <class With>
 void Servers::each_shared(const Flight& flight, With with) const {
   for (const auto& [first_server, instance_of, is_of_receiver, rate] : passed_[flight.level])
-    with(SharedRate{
-        first_server + (instance_of ? instance_of[is_of_receiver ? flight.message->to : flight.message->from] : 0),
-        rate});
+    with(SharedRate{first_server + (instance_of ? instance_of[is_of_receiver ? flight.to : flight.from] : 0), rate});
 }
 
 }  // namespace commpass

@@ -118,8 +118,8 @@ std::vector<bool> ranks_to_sketch(std::span<const Seconds> busy, const Layout& l
 
 std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                                CostModel model, unsigned threads) {
-  constexpr std::size_t worth_it = 100'000;  // edges; fewer are priced in no time
-  if (pattern.edges.size() < worth_it) return std::nullopt;
+  constexpr std::size_t sketched_edges_min = 20'000;  // fewer are priced in full within a second
+  if (pattern.edges.size() < sketched_edges_min) return std::nullopt;
   const auto busy = busy_seconds(pattern, layout, machine);
   auto sketched = ranks_to_sketch(busy, layout);
   if (sketched.empty()) return std::nullopt;

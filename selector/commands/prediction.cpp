@@ -133,14 +133,18 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
                   .front();
             }};
   }
-  if (const auto alltoall = arguments.one_shot_alltoall()) {
-    const RandomPattern blocks{.block_bytes = alltoall->mean_bytes, .size_variance = alltoall->size_variance};
+  const auto closed_one_shot = [&](int ranks, const RandomPattern& blocks) {
     return one_shot_pricing(
-        alltoall->ranks,
+        ranks,
         fmt::format("called once, closed form by blocks of {:.0f} B on average, with telling sizes",
                     blocks.block_bytes),
         [=](const Layout&) { return blocks; }, machine, model, calls, place);
-  }
+  };
+  if (const auto alltoall = arguments.one_shot_alltoall())
+    return closed_one_shot(alltoall->ranks,
+                           {.block_bytes = alltoall->mean_bytes, .size_variance = alltoall->size_variance});
+  if (const auto alltoall = arguments.large_alltoall(); alltoall && predicted.one_shot)
+    return closed_one_shot(alltoall->ranks, {.block_bytes = static_cast<double>(alltoall->bytes)});
   if (const auto cartesian = predicted.one_shot ? std::nullopt : arguments.cartesian())
     return cartesian_pricing(*cartesian, machine, model, calls, place);
   const auto pattern = std::make_shared<const Pattern>(arguments.load());

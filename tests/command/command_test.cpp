@@ -723,6 +723,12 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
   };
   EXPECT_NE(chosen(dense + "--one-shot"), "standard");
   EXPECT_TRUE(chosen(sparse + "--one-shot").starts_with("standard"));  // windows differ in the last digits
+  // Equal blocks that are too many to list.
+  const std::string many = "--one-shot --ppn 40 --strategy tuna,radix=2 --profile lassen";
+  const double listed = seconds("predict --generate alltoall:ranks=1000,bytes=64 " + many),
+               closed = seconds("predict --generate alltoall:ranks=1040,bytes=64 " + many);
+  EXPECT_NEAR(closed, listed, 0.15 * listed);
+  EXPECT_GT(seconds("predict --generate alltoall:ranks=1000000,bytes=64 " + many), closed);
   const auto calls = commpass(ragged + "--calls 3");
   EXPECT_EQ(calls.exit_code, 1);
   EXPECT_NE(calls.err.find("not planned"), std::string::npos) << calls.err;

@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <random>
+#include <vector>
 
 #include "model/cost/cost.hpp"
+#include "model/cost/event_queue.hpp"
 #include "model/support.hpp"
 
 namespace commpass::overlap_test {
@@ -175,6 +179,34 @@ class TickingClock {
   std::vector<std::vector<Moving>> batches_;
   Seconds now_ = 0;
 };
+
+// Events come in clusters, at one time, far behind all others, and while others are taken.
+TEST(EventQueue, GivesEventsInOrderOfTime) {
+  struct Event {
+    Seconds when;
+    int number;
+  };
+  std::mt19937 random(1);  // NOLINT: the same every time
+  std::uniform_real_distribution<double> later(0, 1);
+  EventQueue<Event> queue;
+  std::priority_queue<Seconds, std::vector<Seconds>, std::greater<>> expected;
+  int number = 0;
+  const auto push = [&](Seconds when) {
+    queue.push({when, number++});
+    expected.push(when);
+  };
+  for (int i = 0; i < 20'000; ++i) push(i % 3 == 0 ? 5 : later(random));
+  for (int taken = 0; !queue.empty(); ++taken) {
+    const auto now = queue.pop().when;
+    ASSERT_EQ(now, expected.top()) << taken;
+    expected.pop();
+    if (taken >= 30'000) continue;
+    push(now);
+    if (taken % 2 == 0) push(now + later(random) * (taken % 7 == 0 ? 1000 : 0.001));
+  }
+  EXPECT_TRUE(expected.empty());
+  EXPECT_EQ(number, 65'000);
+}
 
 TEST(OverlappingBatches, ShareRatesAsInAClockOfSmallSteps) {
   std::mt19937 random(1);  // NOLINT: the same every time

@@ -173,7 +173,7 @@ TEST(Finalists, AreSoughtForLargePatternsOnManyNodes) {
     return pricers_by_depth(pattern, layout, machine, CostModel::burst, 1).has_value();
   };
   EXPECT_TRUE(has_sketches(2048, 50, 32));
-  EXPECT_FALSE(has_sketches(2048, 10, 32)) << "few edges";
+  EXPECT_FALSE(has_sketches(2048, 9, 32)) << "few edges";
   EXPECT_FALSE(has_sketches(2048, 50, 64)) << "a node has one of 32 ranks";
 }
 
