@@ -9,6 +9,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pattern/neighborhood.hpp"
+#include "model/pattern/pattern.hpp"
 #include "selector/report/call_report.hpp"
 
 namespace commpass {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/base/error.hpp"
+#include "model/pattern/pattern.hpp"
 
 namespace commpass {
 

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "model/pattern/grid.hpp"
-#include "model/pattern/pattern.hpp"
 
 namespace commpass {
+
+struct Pattern;
 
 /// Rank r sends block i to the rank at offset i from it, and receives block i from the rank at minus that offset.
 /// Offsets may be repeated, all zero, larger than the grid, and different ones may lead to the same rank. Beyond the

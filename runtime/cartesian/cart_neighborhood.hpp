@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/cost/cost.hpp"
+#include "model/cost/cost_model.hpp"
 #include "model/pattern/neighborhood.hpp"
 #include "runtime/cartesian/cart_exchange.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/cost/cost.hpp"
+#include "model/cost/cost_model.hpp"
 #include "model/pattern/halo.hpp"
 
 namespace commpass {

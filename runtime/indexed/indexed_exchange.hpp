@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "model/base/types.hpp"
-#include "model/cost/cost.hpp"
+#include "model/cost/cost_model.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "model/cost/cost.hpp"
+#include "model/cost/cost_model.hpp"
 #include "runtime/plan/plan.hpp"
 #include "selector/choose/planner_mode.hpp"
 

@@ -8,6 +8,7 @@
 #include "model/cost/cost.hpp"
 #include "model/machine/layout.hpp"
 #include "model/pattern/neighborhood.hpp"
+#include "model/pattern/pattern.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {

@@ -11,6 +11,7 @@
 
 #include "model/cartesian/draw_neighborhood.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
+#include "model/pattern/pattern.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/grid_route.hpp"
 #include "model/schedule/schedule.hpp"

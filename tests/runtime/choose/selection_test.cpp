@@ -1,4 +1,5 @@
 // Choosing on many ranks against choosing on one.
+#include "model/pattern/pattern.hpp"
 #include "runtime/choose/selection.hpp"
 
 #include <gtest/gtest.h>
