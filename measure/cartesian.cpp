@@ -1,5 +1,4 @@
-#include "measure/cartesian.hpp"
-
+// Measures Cartesian collectives, beside what MPI libraries do.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -8,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "measure/measurement.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -15,7 +15,6 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/grid_mapping.hpp"
 #include "selector/choose/grid_strategies.hpp"
@@ -30,13 +29,20 @@ namespace {
 class Blocks {
  public:
   Blocks(const CartesianPattern& pattern, Rank rank)
-      : neighborhood_(pattern.neighborhood), is_same_(pattern.sizes.is_same), rank_(rank) {
-    for (const auto size : pattern.sizes.bytes) bytes_ = std::max(bytes_, size);
+      : neighborhood_(pattern.neighborhood),
+        is_same_(pattern.sizes.is_same),
+        rank_(rank),
+        bytes_(std::ranges::max(pattern.sizes.bytes)) {
     const auto t = static_cast<std::size_t>(neighborhood_.size()), size = static_cast<std::size_t>(bytes_);
     send_.resize((is_same_ ? 1 : t) * size);
     receive_.resize(t * size);
     for (std::size_t i = 0; i < send_.size(); ++i)
       send_[i] = byte_of(rank, bytes_ > 0 ? static_cast<int>(i / size) : 0, i % size);
+    for (int i = 0; i < neighborhood_.size(); ++i) {
+      if (const auto source = neighborhood_.source(rank, i)) receives_.push_back({*source, received(i), bytes_});
+      if (const auto target = neighborhood_.target(rank, i))
+        sends_.push_back({*target, send_.data() + (is_same_ ? 0 : i * bytes_), bytes_});
+    }
   }
 
   CartExchange init(CartNeighborhood& cart) {
@@ -45,35 +51,20 @@ class Blocks {
                     : cart.alltoall_init(send_.data(), count, MPI_BYTE, receive_.data(), count, MPI_BYTE);
   }
 
-  /// What MPI libraries do: receive from all and send to all, without blocking, in order.
-  void run_loop() {
-    constexpr int tag = 1;
-    const int count = static_cast<int>(bytes_);
-    requests_.clear();
-    for (int i = 0; i < neighborhood_.size(); ++i)
-      COMMPASS_MPI_CALL(MPI_Irecv, received(i), count, MPI_BYTE, source(i), tag, MPI_COMM_WORLD,
-                        &requests_.emplace_back());
-    for (int i = 0; i < neighborhood_.size(); ++i)
-      COMMPASS_MPI_CALL(MPI_Isend, sent(i), count, MPI_BYTE, target(i), tag, MPI_COMM_WORLD, &requests_.emplace_back());
-    COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-  }
+  void run_loop() { run_plain_loop(receives_, sends_); }
 
   /// Collective.
   std::unique_ptr<NeighborhoodCollective> library() {
-    std::vector<NeighborMessage> receives, sends;
-    for (int i = 0; i < neighborhood_.size(); ++i) {
-      if (source(i) != MPI_PROC_NULL) receives.push_back({source(i), received(i), bytes_});
-      if (target(i) != MPI_PROC_NULL) sends.push_back({target(i), sent(i), bytes_});
-    }
     std::unique_ptr<NeighborhoodCollective> collective;
-    all_or_none(MPI_COMM_WORLD, [&] { collective = std::make_unique<NeighborhoodCollective>(receives, sends); });
+    all_or_none(MPI_COMM_WORLD, [&] { collective = std::make_unique<NeighborhoodCollective>(receives_, sends_); });
     collective->connect(MPI_COMM_WORLD);
     return collective;
   }
 
   std::span<std::byte> sent() { return send_; }
 
-  /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
+  /// Runs an exchange and checks its receive buffer. Collective. @throws Error, the same on every rank, if a byte is
+  /// wrong
   void check(const std::function<void()>& exchange, const std::string& name) {
     std::ranges::fill(receive_, std::byte{0});
     exchange();
@@ -95,22 +86,19 @@ class Blocks {
         1 + (from * by_rank + (is_same_ ? 0 : neighbor * by_neighbor) + static_cast<int>(k % 251)) %
                 255);  // NOLINT: primes and a byte
   }
-  Rank target(int i) const { return neighborhood_.target(rank_, i).value_or(MPI_PROC_NULL); }
-  Rank source(int i) const { return neighborhood_.source(rank_, i).value_or(MPI_PROC_NULL); }
   std::byte* received(int i) { return receive_.data() + i * bytes_; }
-  std::byte* sent(int i) { return send_.data() + (is_same_ ? 0 : i * bytes_); }
 
   const Neighborhood& neighborhood_;
   bool is_same_;
   Rank rank_;
-  Bytes bytes_ = 0;
+  Bytes bytes_;
   std::vector<std::byte> send_, receive_;
-  std::vector<MPI_Request> requests_;
+  std::vector<NeighborMessage> receives_, sends_;
 };
 
-/// What is predicted: in closed form, or by all edges if these are few; else nothing.
-std::optional<Seconds> predict(const CartesianMeasurement& measurement, const CartesianPattern& pattern,
-                               const Layout& layout, const std::string& name) {
+/// The prediction in closed form, or by all edges if these are few; else nothing.
+std::optional<Seconds> predict(const Measurement& measurement, const CartesianPattern& pattern, const Layout& layout,
+                               const std::string& name) {
   const auto strategy = parse_strategy(name);
   const auto unit = NeighborBytes::equal(pattern.neighborhood, 1, pattern.sizes.is_same);
   const auto bytes = std::ranges::max(pattern.sizes.bytes);
@@ -124,7 +112,7 @@ std::optional<Seconds> predict(const CartesianMeasurement& measurement, const Ca
   return std::nullopt;
 }
 
-/// How long this rank takes to plan an exchange, which it does alone.
+/// The median time in which this rank plans an exchange, without other ranks.
 Seconds time_planning(Blocks& blocks, CartNeighborhood& cart) {
   constexpr int repetitions = 7;
   std::vector<Seconds> times;
@@ -147,11 +135,7 @@ void require_sizes(const CartesianPattern& pattern, int ranks) {
     throw InputError("--generate", "a rank sends 2^31 bytes or more", "use smaller blocks");
 }
 
-}  // namespace
-
-namespace {
-
-/// What is planned to be run, in the order of the report.
+/// Planned exchanges in the order of the report.
 struct Planned {
   std::vector<CartNeighborhood> neighborhoods;
   std::vector<CartExchange> exchanges;
@@ -173,7 +157,7 @@ std::string describe_gain(const GridMapping& mapping, const CallReportRow& witho
 
 }  // namespace
 
-CallReport measure_cartesian(const CartesianMeasurement& measurement, const CartesianPattern& pattern) {
+CallReport measure_cartesian(const Measurement& measurement, const CartesianPattern& pattern) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   all_or_none(MPI_COMM_WORLD, [&] { require_sizes(pattern, ranks); });
@@ -181,7 +165,7 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
   const auto& layout = communicator.layout();
   Blocks blocks(pattern, rank);
   CallReport report;
-  auto strategies = measurement.strategies;
+  auto strategies = measurement.strategy_names();
   if (strategies.empty()) strategies = {"trivial", "cartesian"};
   Planned planned;
   const auto neighborhood_with = [&](const std::string& strategy, bool reorder) {
@@ -196,19 +180,14 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
   auto chosen = row_of(planned.add(blocks, neighborhood_with("", false)), layout);
   const auto planning_s = time_planning(blocks, planned.neighborhoods.back());
   std::optional<GridMapping> mapping;
-  if (measurement.reorder) mapping = map_blocks_to_nodes(pattern.neighborhood, layout);
+  const bool reorders = measurement.arguments.reorder;
+  if (reorders) mapping = map_blocks_to_nodes(pattern.neighborhood, layout);
   std::vector<TimedExchange> runs;
-  const auto add = [&](Blocks& its_blocks, const std::string& name, std::function<void()> run) {
-    its_blocks.check(run, name);
-    runs.push_back({std::move(run), its_blocks.sent()});
+  const auto add = [&](Blocks& its_blocks, const std::string& name, TimedExchange exchange) {
+    its_blocks.check(exchange.run, name);
+    runs.push_back(std::move(exchange));
   };
-  const auto run_of = [](CartExchange& exchange) {
-    return [&exchange] {
-      exchange.start();
-      exchange.wait();
-    };
-  };
-  for (auto& exchange : planned.exchanges) add(blocks, exchange.strategy(), run_of(exchange));
+  for (auto& exchange : planned.exchanges) add(blocks, exchange.strategy(), timed(exchange, blocks.sent()));
   std::optional<Blocks> moved_blocks;  // of the rank's new place
   Planned reordered;
   CallReportRow chosen_there;
@@ -216,36 +195,38 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
     auto neighborhood = neighborhood_with("", true);
     moved_blocks.emplace(pattern, neighborhood.rank());
     chosen_there = row_of(reordered.add(*moved_blocks, std::move(neighborhood)), moved(layout, *mapping));
-    add(*moved_blocks, chosen_there.name, run_of(reordered.exchanges.back()));
+    add(*moved_blocks, chosen_there.name, timed(reordered.exchanges.back(), moved_blocks->sent()));
   }
-  add(blocks, "the plain loop", [&] { blocks.run_loop(); });
+  add(blocks, "the plain loop", {[&] { blocks.run_loop(); }, blocks.sent()});
   std::unique_ptr<NeighborhoodCollective> library;
-  // Of several blocks for one rank libraries differ in which they match.
+  // Libraries differ in how they match several blocks of one pair of ranks.
   const auto indices = indices_of(pattern.neighborhood, pattern.sizes.bytes);
   const bool is_repeated = std::ranges::any_of(indices, [](int index) { return index > 0; });
   if (NeighborhoodCollective::is_available() && !is_repeated) {
     library = blocks.library();
-    add(blocks, "MPI's neighbourhood collective", [&] {
-      library->start();
-      COMMPASS_MPI_CALL(MPI_Wait, library->request(), MPI_STATUS_IGNORE);
-    });
+    add(blocks, "MPI's neighbourhood collective",
+        {[&] {
+           library->start();
+           COMMPASS_MPI_CALL(MPI_Wait, library->request(), MPI_STATUS_IGNORE);
+         },
+         blocks.sent()});
   }
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
   report.chosen = chosen.name;
   if (rank != 0) return report;
   auto time = times.begin();
-  for (auto& row : report.rows) row.measured_s = *time++;
-  report.chosen_s = chosen.measured_s = *time++;
-  if (mapping) chosen_there.measured_s = *time++;
+  for (auto& row : report.rows) row.measured_s = (time++)->median;
+  report.chosen_s = chosen.measured_s = (time++)->median;
+  if (mapping) chosen_there.measured_s = (time++)->median;
   report.baseline_kind = "Without Commpass";
-  report.baselines.push_back({"the plain loop over all neighbours", {}, *time++});
-  if (library) report.baselines.push_back({"MPI's neighbourhood collective", {}, *time++});
+  report.baselines.push_back({"the plain loop over all neighbours", {}, (time++)->median});
+  if (library) report.baselines.push_back({"MPI's neighbourhood collective", {}, time->median});
   report.context = {{"profile", measurement.machine.name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(ranks)},
                     {"model", name_of(measurement.model)},
                     {"planning, on a rank alone", format_seconds(planning_s)}};
-  if (measurement.reorder)
+  if (reorders)
     report.context.emplace_back("reordered", mapping ? describe_gain(*mapping, chosen, chosen_there)
                                                      : "no block for each node is better than what ranks have");
   return report;

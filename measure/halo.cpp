@@ -1,11 +1,11 @@
-#include "measure/halo.hpp"
-
+// Measures the halo exchange of an array, beside a derived datatype for each direction.
 #include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <functional>
 
+#include "measure/measurement.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
@@ -30,7 +30,7 @@ std::vector<int> numbers_in(const std::string& text, const char* place) {
   return numbers;
 }
 
-/// The array of one rank, whose cells follow from where they are in the array of all ranks.
+/// The array of one rank. The value of a cell follows from its place in the array of all ranks.
 class Cells {
  public:
   Cells(const Grid& grid, const HaloArray& array, Rank rank)
@@ -39,11 +39,11 @@ class Cells {
   std::byte* data() { return cells_.data(); }
   std::span<std::byte> all() { return cells_; }
 
-  /// Cells of the rank itself as they should be, and its halo as none should be.
+  /// Gives own cells their values, and those of the halo a value that no cell has.
   void fill() {
     for_each([&](std::size_t cell, const std::vector<int>& at) { set(cell, is_own(at) ? value_of(at) : untouched); });
   }
-  /// @return how many cells are wrong after an exchange
+  /// @return the number of cells that are wrong after an exchange
   int wrong() const {
     int count = 0;
     for_each([&](std::size_t cell, const std::vector<int>& at) {
@@ -78,7 +78,7 @@ class Cells {
       value = value * prime + static_cast<unsigned>(modulo(global(at, k), grid_.dims[k] * array_.extent[k]));
     return static_cast<std::byte>(1 + value % values);
   }
-  /// Calls action(number of the cell, its coordinates without halo) for all of them, with the halo.
+  /// Calls action(index of the cell, its coordinates) for all cells. Coordinates of own cells begin at 0.
   template <class Action>
   void for_each(Action action) const {
     const auto d = array_.extent.size();
@@ -101,7 +101,7 @@ class Cells {
   std::vector<std::byte> cells_;
 };
 
-/// A message for each direction, by a derived datatype, as applications write it.
+/// The baseline that applications write: a message of a derived datatype for each direction.
 class PlainLoop {
  public:
   PlainLoop(const Grid& grid, const HaloArray& array, Rank rank) {
@@ -160,12 +160,7 @@ class PlainLoop {
   std::vector<MPI_Request> requests_;
 };
 
-std::string name_of_way(const std::vector<int>& stages, int messages) {
-  return fmt::format("stages={} ({} messages)", join(stages, "x"), messages);
-}
-
-}  // namespace
-
+/// Reads the extent of an array, "100x100x100", and the depth of its halo, a number for all dimensions or one for each.
 HaloArray parse_halo(const std::string& extent, const std::string& depth, Bytes cell_bytes, const Grid& grid) {
   HaloArray array{numbers_in(extent, "--halo"), numbers_in(depth, "--depth"), cell_bytes};
   if (array.depth.size() == 1) array.depth.resize(grid.dimensions(), array.depth.front());
@@ -173,13 +168,21 @@ HaloArray parse_halo(const std::string& extent, const std::string& depth, Bytes 
   return array;
 }
 
-CallReport measure_halo(const HaloMeasurement& measurement, const Grid& grid, const HaloArray& array) {
+}  // namespace
+
+CallReport measure_halo(const Measurement& measurement, const CartesianPattern& pattern) {
+  const auto& grid = pattern.neighborhood.grid;
+  HaloArray array;
+  all_or_none(MPI_COMM_WORLD, [&] {
+    array = parse_halo(measurement.arguments.halo, measurement.arguments.depth, std::ranges::max(pattern.sizes.bytes),
+                       grid);
+  });
   const Rank rank = rank_in(MPI_COMM_WORLD);
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   std::vector<HaloCandidate> candidates;
   all_or_none(MPI_COMM_WORLD, [&] {
     candidates = rank_halos(grid, array, communicator.layout(), measurement.machine, measurement.model);
-    std::ranges::sort(candidates, {}, &HaloCandidate::stages);  // the same on every rank, whatever their prices
+    std::ranges::sort(candidates, {}, &HaloCandidate::stages);  // the same order on every rank
   });
   Cells cells(grid, array, rank);
   CallReport report;
@@ -188,37 +191,31 @@ CallReport measure_halo(const HaloMeasurement& measurement, const Grid& grid, co
     auto stages = candidate.stages;
     for (auto& stage : stages) ++stage;
     exchanges.push_back(communicator.halo_exchange(grid, array, cells.data(), {stages, measurement.model}));
-    report.rows.push_back({name_of_way(stages, candidate.messages), candidate.predicted_s, 0});
+    const auto name = fmt::format("stages={} ({} messages)", join(stages, "x"), candidate.messages);
+    report.rows.push_back({name, candidate.predicted_s, 0});
   }
   exchanges.push_back(communicator.halo_exchange(grid, array, cells.data(), {{}, measurement.model}));
   PlainLoop loop(grid, array, rank);
   std::vector<TimedExchange> runs;
-  for (auto& exchange : exchanges)
-    runs.push_back({[&exchange] {
-                      exchange.start();
-                      exchange.wait();
-                    },
-                    cells.all()});
+  for (auto& exchange : exchanges) runs.push_back(timed(exchange, cells.all()));
   runs.push_back({[&] { loop.run(cells.data()); }, cells.all()});
-  for (const auto& timed : runs) {
+  for (const auto& run : runs) {
     cells.fill();
-    timed.run();
+    run.run();
     const int wrong = cells.wrong();
     agree(MPI_COMM_WORLD, wrong > 0 ? fmt::format("halo: rank {} has {} wrong cells.", rank, wrong) : "");
   }
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
   if (rank != 0) return report;
   auto time = times.begin();
-  for (auto& row : report.rows) row.measured_s = *time++;
+  for (auto& row : report.rows) row.measured_s = (time++)->median;
   auto chosen = exchanges.back().stages();
   for (auto& stage : chosen) --stage;
-  report.chosen = report
-                      .rows[static_cast<std::size_t>(std::ranges::find(candidates, chosen, &HaloCandidate::stages) -
-                                                     candidates.begin())]
-                      .name;
-  report.chosen_s = *time++;
+  const auto index = std::ranges::find(candidates, chosen, &HaloCandidate::stages) - candidates.begin();
+  report.chosen = report.rows[static_cast<std::size_t>(index)].name;
+  report.chosen_s = (time++)->median;
   report.baseline_kind = "Without Commpass";
-  report.baselines.push_back({"a message for each direction, by a derived datatype", {}, *time++});
+  report.baselines.push_back({"a message for each direction, by a derived datatype", {}, time->median});
   report.context = {
       {"profile", measurement.machine.name},
       {"layout", communicator.layout().describe()},

@@ -10,10 +10,10 @@ int run_mpi_command(const Command& command, int& argc, char**& argv, int threads
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &level);
   const Rank rank = rank_in(MPI_COMM_WORLD);
-  // Every rank meets the same errors and the same --help; one of them tells. Where each process is alone, since the
-  // launcher is another library's, the launcher's first one speaks for all.
-  const bool speaks = rank == 0 && (launcher_warning().empty() || launcher_of(1).rank == 0);
-  const int code = run_command(command, argc, argv, speaks);
+  // All ranks have the same errors and the same --help, so one rank prints them. If another library's launcher started
+  // each process alone, all are rank 0; then the first process of the launcher prints.
+  const bool prints = rank == 0 && (launcher_warning().empty() || launcher_of(1).rank == 0);
+  const int code = run_command(command, argc, argv, prints);
   MPI_Finalize();
   return code;
 }

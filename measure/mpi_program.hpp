@@ -1,4 +1,4 @@
-// What the MPI programs of the command line share.
+// Runs a command of the command line as an MPI program.
 #pragma once
 
 #include <mpi.h>
@@ -7,9 +7,9 @@
 
 namespace commpass {
 
-/// As run_command, between MPI_Init and MPI_Finalize. Only rank 0 prints. What runs must throw on all ranks or on none,
+/// run_command between MPI_Init and MPI_Finalize. Only rank 0 prints. The command must throw on all ranks or on none,
 /// as functions of the runtime do.
-/// @param threads  the level to ask MPI for; pricing may take several threads, none of which calls MPI
+/// @param threads  the level to ask MPI for; the threads of pricing do not call MPI
 /// @return the exit code, the same on every rank
 int run_mpi_command(const Command& command, int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED);
 

@@ -1,5 +1,4 @@
-#include "measure/one_shot.hpp"
-
+// Measures all-to-alls that are called once, beside MPI_Alltoallv or MPI_Alltoall.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -9,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
@@ -23,14 +23,13 @@ namespace commpass {
 
 namespace {
 
-/// The first call is chosen by nothing, the second by the sizes of the first; the third finds all it needs, the fourth
-/// tells, as many do.
-constexpr int calls_to_know = 3;
+/// The second call is chosen by the sizes of the first. The third finds all that it needs.
+constexpr int one_shot_calls_to_know = 3;
 
-/// What a rank gives, and what it must get.
-class Exchanger {
+/// Runs all-to-alls on the data of a rank, and checks them.
+class AlltoallRunner {
  public:
-  Exchanger(const Pattern& pattern, Rank rank, BlockSizes sizes)
+  AlltoallRunner(const Pattern& pattern, Rank rank, BlockSizes sizes)
       : rank_(rank),
         sizes_(sizes),
         data_(data_of(pattern, rank)),
@@ -60,7 +59,8 @@ class Exchanger {
 
   std::span<std::byte> sent() { return data_.send_buffer; }
 
-  /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
+  /// Runs an exchange and checks its receive buffer. Collective. @throws Error, the same on every rank, if a byte is
+  /// wrong
   void check(const std::function<void()>& exchange, const std::string& name) {
     std::ranges::fill(data_.receive_buffer, std::byte{0});
     exchange();
@@ -91,7 +91,7 @@ void require_one_block_each(const Pattern& pattern) {
   }
 }
 
-/// With the blocks that ranks send to themselves in MPI_Alltoall.
+/// Adds the blocks that ranks send to themselves in MPI_Alltoall.
 Pattern with_own_blocks(Pattern pattern) {
   const auto pairs = std::int64_t{pattern.ranks} * (pattern.ranks - 1);
   const auto is_like_first = [&](const Edge& edge) {
@@ -104,7 +104,7 @@ Pattern with_own_blocks(Pattern pattern) {
   return pattern;
 }
 
-/// Gives the rows their prices, and the order of the ranking; without rows, all of the ranking.
+/// Prices rows and sorts them as the ranking does; without rows, takes the whole ranking.
 void set_prices(std::vector<CallReportRow>& rows, const std::vector<Candidate>& ranking) {
   std::vector<CallReportRow> priced;
   for (const auto& candidate : ranking) {
@@ -119,23 +119,22 @@ void set_prices(std::vector<CallReportRow>& rows, const std::vector<Candidate>& 
 
 }  // namespace
 
-CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern& pattern) {
+CallReport measure_one_shot(const Measurement& measurement, const Pattern& pattern) {
   require_one_block_each(pattern);
   const Rank rank = rank_in(MPI_COMM_WORLD);
-  // The choice has a communicator of its own, where it learns from nothing else.
+  // The choice has its own communicator, so that it learns from its own calls only.
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}),
       choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   const auto& layout = communicator.layout();
-  const auto sizes = measurement.sizes;
-  Exchanger exchanger(sizes == BlockSizes::equal ? with_own_blocks(pattern) : pattern, rank, sizes);
+  const auto sizes = measurement.arguments.alltoall ? BlockSizes::equal : BlockSizes::told;
+  AlltoallRunner runner(sizes == BlockSizes::equal ? with_own_blocks(pattern) : pattern, rank, sizes);
 
-  // Rank 0 prices; all need the names.
   CallReport report;
   const auto totals = totals_of(pattern, layout);
   const auto blocks = random_pattern(totals, layout);
-  std::string names;
+  std::string names;  // rank 0 prices; all ranks need the names
   all_or_none(MPI_COMM_WORLD, [&] {
-    for (const auto& text : measurement.strategies) {
+    for (const auto& text : measurement.strategy_names()) {
       auto strategy = parse_strategy(text);
       if (rank == 0 && is_automatic(strategy))
         strategy = price_one_shot(strategy, blocks, layout, communicator.machine(), CostModel::burst, sizes).strategy;
@@ -151,26 +150,26 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
 
   std::vector<TimedExchange> runs;
   const auto add = [&](const std::string& name, std::function<void()> run) {
-    exchanger.check(run, name);
-    runs.push_back({std::move(run), exchanger.sent()});
+    runner.check(run, name);
+    runs.push_back({std::move(run), runner.sent()});
   };
   for (const auto& name : split(names, ';'))
-    add(name, [&exchanger, &communicator, name] { exchanger.run(communicator, name); });
-  const auto choose = [&] { exchanger.run(choosing, ""); };
-  for (int call = calls_to_settle(calls_to_know, measurement.planner); call > 0; --call)
-    exchanger.check(choose, "the choice");
+    add(name, [&runner, &communicator, name] { runner.run(communicator, name); });
+  const auto choose = [&] { runner.run(choosing, ""); };
+  for (int call = calls_to_settle(one_shot_calls_to_know, measurement.planner); call > 0; --call)
+    runner.check(choose, "the choice");
   add("the choice", choose);
   const auto* library_name = sizes == BlockSizes::equal ? "MPI_Alltoall" : "MPI_Alltoallv";
-  add(library_name, [&] { exchanger.run_by_mpi(); });
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
+  add(library_name, [&] { runner.run_by_mpi(); });
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
 
   report.chosen = choosing.last_alltoallv_strategy();
   if (rank != 0) return report;
   auto time = times.begin();
-  for (auto& row : report.rows) row.measured_s = *time++;
-  report.chosen_s = *time++;
+  for (auto& row : report.rows) row.measured_s = (time++)->median;
+  report.chosen_s = (time++)->median;
   report.baseline_kind = "By the MPI library";
-  report.baselines.push_back({library_name, {}, *time++});
+  report.baselines.push_back({library_name, {}, time->median});
   report.context = {{"profile", communicator.machine().name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(pattern.ranks)},

@@ -11,7 +11,7 @@ namespace commpass {
 
 namespace {
 
-/// A byte that no edge with other bytes has at this place: a counter, scrambled with what tells the bytes apart.
+/// Hash of a content and a position: edges with other contents have other bytes here.
 std::byte byte_of(std::size_t content, std::size_t position) {
   constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
   std::uint64_t mixed = (content * b + position) * a;

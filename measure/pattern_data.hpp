@@ -1,4 +1,4 @@
-// What the ranks of a measurement send to each other: bytes by which every mistake shows.
+// Test data of measurements: bytes that differ between edges and positions.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace commpass {
 
-/// The pattern that rank 0 reads, on every rank. Collective on MPI_COMM_WORLD.
+/// Reads the pattern on rank 0 and shares it with all ranks. Collective on MPI_COMM_WORLD.
 /// @throws InputError, the same on every rank
 Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks);
 
-/// Writes what a rank sends into its send buffer.
+/// Fills the send buffer of a rank.
 void fill(RankData& data);
 
-/// Is in the receive buffer what must be there?
-/// @return a sentence about the first wrong byte, or nothing
+/// Checks every byte of the receive buffer.
+/// @return a sentence about the first wrong byte; empty: all are right
 std::string verify(const RankData& data, Rank rank, const std::string& strategy);
 
 }  // namespace commpass

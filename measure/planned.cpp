@@ -1,5 +1,4 @@
-#include "measure/planned.hpp"
-
+// Measures exchanges that are planned once, strategy by strategy.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -7,15 +6,15 @@
 #include <functional>
 #include <limits>
 
+#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
 #include "selector/choose/baseline.hpp"
@@ -26,29 +25,20 @@ namespace commpass {
 
 namespace {
 
-/// The plain loop takes no edge beyond what one MPI count stands for.
-int count_of(Bytes bytes) {
-  if (bytes > std::numeric_limits<int>::max())
-    throw InputError("--baseline", fmt::format("an edge has {} bytes", bytes),
-                     "leave it out for edges of 2^31 bytes and more");
-  return static_cast<int>(bytes);
+/// The edges as messages of the plain loop, whose counts are ints.
+template <class Edge>
+std::vector<NeighborMessage> messages_of(const std::vector<Edge>& edges, Rank Edge::*peer, std::byte* buffer) {
+  std::vector<NeighborMessage> messages;
+  for (const auto& edge : edges) {
+    if (edge.bytes > std::numeric_limits<int>::max())
+      throw InputError("--baseline", fmt::format("an edge has {} bytes", edge.bytes),
+                       "leave it out for edges of 2^31 bytes and more");
+    messages.push_back({edge.*peer, buffer + edge.offset, edge.bytes});
+  }
+  return messages;
 }
 
-/// What MPI libraries do for a neighbourhood collective: receive from all and send to all, without blocking, in order.
-void linear_exchange(RankData& data) {
-  constexpr int tag = 1;
-  std::vector<MPI_Request> requests;
-  requests.reserve(data.sends.size() + data.receives.size());
-  for (const auto& edge : data.receives)
-    COMMPASS_MPI_CALL(MPI_Irecv, data.receive_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.source,
-                      tag, MPI_COMM_WORLD, &requests.emplace_back());
-  for (const auto& edge : data.sends)
-    COMMPASS_MPI_CALL(MPI_Isend, data.send_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE,
-                      edge.destination, tag, MPI_COMM_WORLD, &requests.emplace_back());
-  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
-
-/// One plan, from a common start until the last rank has it.
+/// The median time of a plan, from a common start until the last rank has it.
 Seconds time_plan(const std::function<Exchange()>& plan) {
   constexpr int repetitions = 7;
   std::vector<Seconds> times;
@@ -56,16 +46,16 @@ Seconds time_plan(const std::function<Exchange()>& plan) {
   return median(std::move(times));
 }
 
-/// What rank 0 decides to run, in this order: the ranking, then what has no price.
+/// The strategies to run: the ranking, then those without a price, then baselines.
 struct Agenda {
   std::vector<Candidate> candidates;  ///< on rank 0
-  std::size_t priced = 0;             ///< so many of them have a price
+  std::size_t priced = 0;             ///< number of the first candidates, which have a price
   std::vector<NotPriced> not_priced;  ///< on rank 0: that cannot be run here
-  std::vector<ReportRow> baselines;   ///< on rank 0: what programs do today, where it is not among the candidates
+  std::vector<ReportRow> baselines;   ///< on rank 0: those that are not among the candidates
   std::vector<std::string> names;     ///< on every rank, of the candidates, then of the baselines
 };
 
-std::vector<ReportRow> missing_baselines(const PlannedMeasurement& measurement, const Pattern& pattern,
+std::vector<ReportRow> missing_baselines(const Measurement& measurement, const Pattern& pattern,
                                          const Communicator& communicator, std::span<const Candidate> candidates) {
   std::vector<ReportRow> rows;
   const auto& machine = communicator.machine();
@@ -76,55 +66,53 @@ std::vector<ReportRow> missing_baselines(const PlannedMeasurement& measurement, 
     const bool has_price = lacking(strategy, machine, measurement.model).empty();
     ReportRow row{{.strategy = strategy, .cost = {}}, {}, has_price, {}};
     if (has_price)
-      row.candidate = price(strategy, pattern, communicator.layout(), machine, measurement.model, measurement.calls);
+      row.candidate = price(strategy, pattern, communicator.layout(), machine, measurement.model,
+                            measurement.arguments.selection.calls);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern, const Communicator& communicator) {
+Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const Communicator& communicator) {
   Agenda agenda;
   std::string names;
   all_or_none(MPI_COMM_WORLD, [&] {
     if (rank_in(MPI_COMM_WORLD) != 0) return;
     const auto& machine = communicator.machine();
-    auto strategies = measurement.strategies;
-    const auto has_price = [&](const Strategy& strategy) {
-      return lacking(strategy, machine, measurement.model).empty();
-    };
-    const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
-    const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
-    if (!given.empty() || unpriced.empty())
+    auto strategies = measurement.planned;
+    const auto unpriced = std::ranges::stable_partition(
+        strategies, [&](const Strategy& strategy) { return lacking(strategy, machine, measurement.model).empty(); });
+    const std::span priced(strategies.begin(), unpriced.begin());
+    if (!priced.empty() || unpriced.empty())
       agenda.candidates = rank_named(
-          given,
+          priced,
           [&](std::span<const Strategy> some) {
-            return rank_strategies(pattern, communicator.layout(), machine, measurement.model, some, measurement.calls);
+            return rank_strategies(pattern, communicator.layout(), machine, measurement.model, some,
+                                   measurement.arguments.selection.calls);
           },
           agenda.not_priced);
     agenda.priced = agenda.candidates.size();
     for (const auto& strategy : unpriced) agenda.candidates.push_back({.strategy = strategy, .cost = {}});
     agenda.baselines = missing_baselines(measurement, pattern, communicator, agenda.candidates);
-    const auto add = [&](const Candidate& candidate) {
-      if (!names.empty()) names += ';';
-      names += to_string(as_run(candidate));
-    };
-    for (const auto& candidate : agenda.candidates) add(candidate);
-    for (const auto& baseline : agenda.baselines) add(baseline.candidate);
+    std::vector<std::string> all;
+    for (const auto& candidate : agenda.candidates) all.push_back(to_string(as_run(candidate)));
+    for (const auto& baseline : agenda.baselines) all.push_back(to_string(as_run(baseline.candidate)));
+    names = join(all, ";");
   });
   agenda.names = split(broadcast(MPI_COMM_WORLD, names), ';');
   return agenda;
 }
 
-/// The medians of what was timed, in the order of the agenda.
+/// In the order of the agenda.
 struct Times {
-  std::vector<Seconds> exchanges;
-  std::vector<RunTimes> runs;  ///< of the same, with means and percentiles
-  std::vector<Seconds> plans;  ///< empty where calls are not counted
-  std::optional<Seconds> baseline_s;
+  std::vector<RunTimes> runs;
+  std::vector<Seconds> plans;  ///< medians; empty without --calls
+  std::optional<Seconds> plain_loop_s;
 };
 
-Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communicator& communicator,
+Times run(const Measurement& measurement, const Pattern& pattern, Communicator& communicator,
           const std::vector<std::string>& names) {
+  const auto& arguments = measurement.arguments;
   const Rank rank = rank_in(MPI_COMM_WORLD);
   auto data = data_of(pattern, rank);
   fill(data);
@@ -138,83 +126,85 @@ Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communi
                                             data.receives, options);
     };
     exchanges.push_back(plan());
-    if (measurement.calls) times.plans.push_back(time_plan(plan));
-    if (!measurement.verified) continue;
+    if (arguments.selection.calls) times.plans.push_back(time_plan(plan));
+    if (!arguments.verify) continue;
     std::ranges::fill(data.receive_buffer, std::byte{0});
     exchanges.back().start();
     exchanges.back().wait();
     agree(MPI_COMM_WORLD, verify(data, rank, name));
   }
   std::vector<TimedExchange> runs;
-  for (auto& exchange : exchanges)
-    runs.push_back({[&exchange] {
-                      exchange.start();
-                      exchange.wait();
-                    },
-                    data.send_buffer});
-  if (measurement.has_baseline) runs.push_back({[&data] { linear_exchange(data); }, data.send_buffer});
-  times.runs = time_runs(runs, WarmUp::once, measurement.repetitions, measurement.shown);
-  for (const auto& each : times.runs) times.exchanges.push_back(each.median);
-  if (measurement.has_baseline) {
-    times.baseline_s = times.exchanges.back();
-    times.exchanges.pop_back();
+  for (auto& exchange : exchanges) runs.push_back(timed(exchange, data.send_buffer));
+  std::vector<NeighborMessage> receives, sends;
+  if (arguments.baseline) {
+    all_or_none(MPI_COMM_WORLD, [&] {
+      receives = messages_of(data.receives, &ReceiveEdge::source, data.receive_buffer.data());
+      sends = messages_of(data.sends, &SendEdge::destination, data.send_buffer.data());
+    });
+    runs.push_back({[&] { run_plain_loop(receives, sends); }, data.send_buffer});
+  }
+  times.runs = time_exchanges(runs, WarmUp::once, arguments.repetitions, measurement.shows_progress);
+  if (arguments.baseline) {
+    times.plain_loop_s = times.runs.back().median;
+    times.runs.pop_back();
   }
   return times;
 }
 
-/// Time of what was chosen ÷ time of the best; with their planning, where calls are counted.
+/// Time of the choice ÷ time of the best; with --calls including their planning.
 double regret_of(const Times& times, const Calls& calls) {
-  auto costs = times.exchanges;
-  if (calls)
-    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = times.plans[i] + *calls * costs[i];
+  std::vector<Seconds> costs;
+  for (std::size_t i = 0; i < times.runs.size(); ++i)
+    costs.push_back(calls ? times.plans[i] + *calls * times.runs[i].median : times.runs[i].median);
   const auto least = std::ranges::min(costs);
   return least > 0 ? costs.front() / least : 1;
 }
 
-std::string explain_one(const PlannedMeasurement& measurement, const Pattern& pattern, const Communicator& communicator,
-                        const Agenda& agenda) {
-  const auto priced = std::span(agenda.candidates).first(agenda.priced);
-  auto strategy = parse_strategy(measurement.explained);
+std::string explain_one(const Measurement& measurement, const Pattern& pattern, const Communicator& communicator,
+                        std::span<const Candidate> priced, const Ties& ties) {
+  const auto& selection = measurement.arguments.selection;
+  auto strategy = parse_strategy(selection.explain);
   if (is_automatic(strategy))
     strategy =
-        price(strategy, pattern, communicator.layout(), communicator.machine(), measurement.model, measurement.calls)
+        price(strategy, pattern, communicator.layout(), communicator.machine(), measurement.model, selection.calls)
             .strategy;
   const auto found = std::ranges::find(priced, strategy, &Candidate::strategy);
   if (found == priced.end()) return {};
-  return explain(priced, static_cast<std::size_t>(found - priced.begin()), measurement.calls,
-                 find_ties(priced, uncertainty_of(communicator.machine()), measurement.calls));
+  return explain(priced, static_cast<std::size_t>(found - priced.begin()), selection.calls, ties);
 }
 
 }  // namespace
 
-PlannedReport measure_planned(const PlannedMeasurement& measurement, const Pattern& pattern) {
+PlannedReport measure_planned(const Measurement& measurement, const Pattern& pattern) {
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   auto agenda = make_agenda(measurement, pattern, communicator);
   const auto times = run(measurement, pattern, communicator, agenda.names);
   if (rank_in(MPI_COMM_WORLD) != 0) return {};
 
+  const auto& calls = measurement.arguments.selection.calls;
   PlannedReport result;
   auto& report = result.report;
   report.context = {{"profile", communicator.machine().name},
                     {"layout", communicator.layout().describe()},
                     {"ranks", std::to_string(pattern.ranks)},
                     {"model", name_of(measurement.model)},
-                    {"verified", measurement.verified ? "every byte of every strategy" : "no (add --verify)"}};
-  if (measurement.calls) report.context.emplace_back("calls", fmt::format("{}", *measurement.calls));
+                    {"verified", measurement.arguments.verify ? "every byte of every strategy" : "no (add --verify)"}};
+  if (calls) report.context.emplace_back("calls", fmt::format("{}", *calls));
   report.chosen = to_string(agenda.candidates.front().strategy);
-  report.baseline_s = times.baseline_s;
+  report.baseline_s = times.plain_loop_s;
   report.not_priced = std::move(agenda.not_priced);
-  report.regret = regret_of(times, measurement.calls);
-  report.ties = find_ties(std::span(agenda.candidates).first(agenda.priced), uncertainty_of(communicator.machine()),
-                          measurement.calls);
-  if (!measurement.explained.empty()) result.explanation = explain_one(measurement, pattern, communicator, agenda);
-  const auto plan_of = [&](std::size_t i) { return measurement.calls ? std::optional(times.plans[i]) : std::nullopt; };
+  report.regret = regret_of(times, calls);
+  const auto priced = std::span(agenda.candidates).first(agenda.priced);
+  report.ties = find_ties(priced, uncertainty_of(communicator.machine()), calls);
+  if (!measurement.arguments.selection.explain.empty())
+    result.explanation = explain_one(measurement, pattern, communicator, priced, report.ties);
+  const auto plan_of = [&](std::size_t i) { return calls ? std::optional(times.plans[i]) : std::nullopt; };
   for (std::size_t i = 0; i < agenda.candidates.size(); ++i)
-    report.rows.push_back({std::move(agenda.candidates[i]), times.exchanges[i], i < agenda.priced, plan_of(i),
+    report.rows.push_back({std::move(agenda.candidates[i]), times.runs[i].median, i < agenda.priced, plan_of(i),
                            times.runs[i].mean, times.runs[i].percentile_99});
   for (auto& baseline : agenda.baselines) {
     const auto i = report.rows.size() + report.baselines.size();
-    baseline.measured_s = times.exchanges[i];
+    baseline.measured_s = times.runs[i].median;
     baseline.measured_plan_s = plan_of(i);
     baseline.measured_mean_s = times.runs[i].mean;
     baseline.measured_percentile_99_s = times.runs[i].percentile_99;

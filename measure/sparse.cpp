@@ -1,10 +1,10 @@
-#include "measure/sparse.hpp"
-
+// Measures sparse dynamic data exchanges, beside PETSc's algorithms.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
 
+#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "measure/two_sided.hpp"
@@ -21,14 +21,14 @@ namespace commpass {
 
 namespace {
 
-/// Calls until the choice knows what the ranks send, and what they get, and has moved its communicators and windows.
-constexpr int calls_to_know = 4;
+/// Calls until the choice knows the sends and receives of all ranks, and has made its communicators and windows.
+constexpr int sparse_calls_to_know = 4;
 
-/// What a rank gives, and what it must get.
-class Exchanger {
+/// Runs sparse exchanges on the data of a rank, and checks them.
+class SparseRunner {
  public:
-  Exchanger(const SparseMeasurement& measurement, const Pattern& pattern, Rank rank)
-      : measurement_(measurement), rank_(rank), data_(data_of(pattern, rank)) {
+  SparseRunner(bool is_constant, const Pattern& pattern, Rank rank)
+      : is_constant_(is_constant), rank_(rank), data_(data_of(pattern, rank)) {
     fill(data_);
     for (const auto& edge : data_.sends) destinations_.push_back(edge.destination);
     bytes_ = pattern.edges.empty() ? 0 : pattern.edges.front().bytes;
@@ -36,9 +36,8 @@ class Exchanger {
 
   ReceivedMessages run(Communicator& communicator, const std::string& strategy) const {
     const SparseOptions options{.strategy = strategy};
-    return measurement_.constant_size
-               ? communicator.sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_, options)
-               : communicator.sparse_alltoallv(data_.send_buffer.data(), data_.sends, options);
+    return is_constant_ ? communicator.sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_, options)
+                        : communicator.sparse_alltoallv(data_.send_buffer.data(), data_.sends, options);
   }
   TwoSidedMessages run_by_reduction() {
     return build_two_sided_by_reduction(MPI_COMM_WORLD, ++tag_, data_.send_buffer.data(), data_.sends);
@@ -74,53 +73,53 @@ class Exchanger {
   }
 
  private:
-  const SparseMeasurement& measurement_;
+  bool is_constant_;  ///< all messages have one size, and every rank knows it
   Rank rank_;
   RankData data_;
   std::vector<Rank> destinations_;
   Bytes bytes_ = 0;
-  int tag_ = 0;  ///< of hand-written exchanges
+  int tag_ = 0;  ///< of PETSc's algorithms
 };
 
 }  // namespace
 
-CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& pattern) {
-  require_plain_messages(pattern, measurement.constant_size);
-  // The choice has a communicator of its own, where it learns from nothing else.
+CallReport measure_sparse(const Measurement& measurement, const Pattern& pattern) {
+  const bool is_constant = measurement.arguments.sparse == "constant";
+  require_plain_messages(pattern, is_constant);
+  // The choice has its own communicator, so that it learns from its own calls only.
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}),
       choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   const auto& layout = communicator.layout();
   const Rank rank = rank_in(MPI_COMM_WORLD);
-  Exchanger exchanger(measurement, pattern, rank);
+  SparseRunner runner(is_constant, pattern, rank);
 
   CallReport report;
-  const auto ranking =
-      SparseChoice(layout, communicator.machine(), measurement.constant_size).rank(traffic_of(pattern, layout));
+  const auto named = measurement.strategy_names();
+  const auto ranking = SparseChoice(layout, communicator.machine(), is_constant).rank(traffic_of(pattern, layout));
   for (const auto& candidate : ranking) {
     const auto name = to_string(candidate.strategy);
     const auto is_named = [&](const std::string& text) { return parse_sparse_strategy(text) == candidate.strategy; };
-    if (measurement.strategies.empty() || std::ranges::any_of(measurement.strategies, is_named))
-      report.rows.push_back({name, candidate.seconds, {}});
+    if (named.empty() || std::ranges::any_of(named, is_named)) report.rows.push_back({name, candidate.seconds, {}});
   }
-  for (const auto& text : measurement.strategies) {
+  for (const auto& text : named) {
     const auto name = to_string(parse_sparse_strategy(text));
     if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end())
       report.rows.push_back({name, {}, {}});
   }
 
   std::vector<TimedExchange> runs;
-  const auto add = [&](std::function<void()> run) { runs.push_back({std::move(run), exchanger.sent()}); };
+  const auto add = [&](std::function<void()> run) { runs.push_back({std::move(run), runner.sent()}); };
   for (const auto& row : report.rows) {
-    exchanger.check(exchanger.run(communicator, row.name), row.name);
-    add([&exchanger, &communicator, name = row.name] { exchanger.run(communicator, name); });
+    runner.check(runner.run(communicator, row.name), row.name);
+    add([&runner, &communicator, name = row.name] { runner.run(communicator, name); });
   }
-  for (int call = calls_to_settle(calls_to_know, measurement.planner); call > 0; --call)
-    exchanger.check(exchanger.run(choosing, ""), "the choice");
-  add([&] { exchanger.run(choosing, ""); });
-  exchanger.check(exchanger.run_by_reduction(), "redscatter");
-  add([&] { exchanger.run_by_reduction(); });
-  exchanger.check(exchanger.run_by_barrier(), "ibarrier");
-  add([&] { exchanger.run_by_barrier(); });
+  for (int call = calls_to_settle(sparse_calls_to_know, measurement.planner); call > 0; --call)
+    runner.check(runner.run(choosing, ""), "the choice");
+  add([&] { runner.run(choosing, ""); });
+  runner.check(runner.run_by_reduction(), "redscatter");
+  add([&] { runner.run_by_reduction(); });
+  runner.check(runner.run_by_barrier(), "ibarrier");
+  add([&] { runner.run_by_barrier(); });
   const TallyOperation combine;
   const auto ends = [&](auto start) {
     add([start] {
@@ -133,22 +132,23 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   ends([&combine](NonblockingReduction& reduction) {
     reduction.start_tally(MPI_COMM_WORLD, Tally{}.numbers(), combine);
   });
-  // Of routes with communicators only the last few are kept: making them is not what is timed.
-  const auto times = time_exchanges(runs, WarmUp::each_time, measurement.repetitions, measurement.shown);
+  // A cache keeps the communicators of the last few routes. WarmUp::each_time leaves making them out of the times.
+  const auto times =
+      time_exchanges(runs, WarmUp::each_time, measurement.arguments.repetitions, measurement.shows_progress);
 
-  exchanger.check(exchanger.run(choosing, ""), "the choice");
+  runner.check(runner.run(choosing, ""), "the choice");
   report.chosen = choosing.last_sparse_strategy();
   auto time = times.begin();
-  for (auto& row : report.rows) row.measured_s = *time++;
-  report.chosen_s = *time++;
+  for (auto& row : report.rows) row.measured_s = (time++)->median;
+  report.chosen_s = (time++)->median;
   report.baseline_kind = "By hand as PETSc does";
-  for (const char* name : {"redscatter", "ibarrier"}) report.baselines.push_back({name, {}, *time++});
-  report.barrier_s = *time++;
-  report.tally_s = *time++;
+  for (const char* name : {"redscatter", "ibarrier"}) report.baselines.push_back({name, {}, (time++)->median});
+  report.barrier_s = (time++)->median;
+  report.tally_s = time->median;
   report.context = {{"profile", communicator.machine().name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(pattern.ranks)},
-                    {"sizes", measurement.constant_size ? "constant" : "variable"}};
+                    {"sizes", is_constant ? "constant" : "variable"}};
   return report;
 }
 

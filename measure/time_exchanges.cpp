@@ -19,33 +19,26 @@ namespace {
 
 RunTimes run_times_of(std::vector<Seconds> seconds) {
   std::ranges::sort(seconds);
-  constexpr double part = 0.99;
+  constexpr double quantile = 0.99;
   const auto count = static_cast<double>(seconds.size());
   return {median(seconds), std::accumulate(seconds.begin(), seconds.end(), 0.0) / count,
-          seconds[static_cast<std::size_t>(std::ceil(part * count)) - 1]};
+          seconds[static_cast<std::size_t>(std::ceil(quantile * count)) - 1]};
 }
 
 }  // namespace
 
-std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                    bool shown) {
-  std::vector<Seconds> medians;
-  for (const auto& times : time_runs(exchanges, warm_up, repetitions, shown)) medians.push_back(times.median);
-  return medians;
-}
-
-std::vector<RunTimes> time_runs(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                bool shown) {
+std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
+                                     bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937 random(1);  // the same on every rank
   if (warm_up == WarmUp::once)
     for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange.run);
   const double begin = MPI_Wtime();
-  // Unless told: enough to see a median, and longer than processors and caches take to get going, but not for ever.
-  constexpr int least = 7, enough = 201;
-  constexpr Seconds going_s = 0.2, long_enough_s = 5;
+  // A median needs some rounds, and processors and caches need some time to reach their speed.
+  constexpr int rounds_min = 7, rounds_max = 201;
+  constexpr Seconds elapsed_min_s = 0.2, elapsed_max_s = 5;
   for (int round = 0; repetitions == 0 || round < repetitions; ++round) {
     std::ranges::shuffle(order, random);
     for (const auto i : order) {
@@ -53,22 +46,35 @@ std::vector<RunTimes> time_runs(const std::vector<TimedExchange>& exchanges, War
       times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i].run, exchanges[i].sent));
     }
     const Seconds elapsed = MPI_Wtime() - begin;
-    int over = round + 1 >= (elapsed > long_enough_s ? least : enough) && elapsed > going_s;
+    int over = round + 1 >= (elapsed > elapsed_max_s ? rounds_min : rounds_max) && elapsed > elapsed_min_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0)
       std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
     if (repetitions == 0 && over) break;
   }
   std::vector<RunTimes> result;
-  for (auto& series : times) result.push_back(run_times_of(std::move(series)));
+  std::ranges::transform(times, std::back_inserter(result), run_times_of);
   return result;
 }
 
+void run_plain_loop(std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends) {
+  constexpr int tag = 1;
+  std::vector<MPI_Request> requests;
+  requests.reserve(receives.size() + sends.size());
+  for (const auto& [peer, address, bytes] : receives)
+    COMMPASS_MPI_CALL(MPI_Irecv, address, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                      &requests.emplace_back());
+  for (const auto& [peer, address, bytes] : sends)
+    COMMPASS_MPI_CALL(MPI_Isend, address, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                      &requests.emplace_back());
+  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
 int calls_to_settle(int calls_to_know, PlannerMode planner) {
-  // As many rounds as there are at most, of about as many strategies.
-  constexpr int few = 51 * 6, all = 51 * 40;
+  // The most rounds of trials, of about as many strategies as each mode tries.
+  constexpr int calls_of_measure = 51 * 6, calls_of_patient = 51 * 40;
   if (planner == PlannerMode::estimate) return calls_to_know;
-  return calls_to_know + (planner == PlannerMode::patient ? all : few);
+  return calls_to_know + (planner == PlannerMode::patient ? calls_of_patient : calls_of_measure);
 }
 
 }  // namespace commpass

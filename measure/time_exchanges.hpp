@@ -1,4 +1,4 @@
-// How long exchanges take.
+// Times exchanges in turn.
 #pragma once
 
 #include <cstddef>
@@ -7,37 +7,47 @@
 #include <vector>
 
 #include "model/base/types.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
-/// Untimed runs. What keeps things for its next run, but not while many others are run, is warm before each time only.
+/// When an exchange runs without being timed. A cache that keeps the last few exchanges only needs `each_time`.
 enum class WarmUp { none, once, each_time };
 
 struct TimedExchange {
   std::function<void()> run;    ///< collective
-  std::span<std::byte> sent{};  ///< what this rank sends, which is written anew before (runtime/mpi/write_anew.hpp)
+  std::span<std::byte> sent{};  ///< send buffer of this rank, rewritten before each run (runtime/mpi/write_anew.hpp)
 };
 
-/// What many runs of one exchange took.
+/// A planned exchange: start, then wait. @param exchange  outlives the result
+template <class Planned>
+TimedExchange timed(Planned& exchange, std::span<std::byte> sent) {
+  return {[&exchange] {
+            exchange.start();
+            exchange.wait();
+          },
+          sent};
+}
+
+/// Statistics of the runs of one exchange.
 struct RunTimes {
   Seconds median = 0, mean = 0;
-  Seconds percentile_99 = 0;  ///< of few runs the longest
+  Seconds percentile_99 = 0;  ///< of fewer than 100 runs the longest
 };
 
-/// Times all candidates in turn, each round in another order, so that a disturbance hits all alike. A run is timed from
-/// a common start to the last finish. Collective.
-/// @param warm_up      whether and when they are run beside what is timed
-/// @param repetitions  of each; 0: 201 or as many as 0.2 s have room for, but for no longer than 5 s, and at least 7
+/// Times all exchanges in rounds. Each round has another order, so that a disturbance affects all alike. A run is timed
+/// from a common start to the last finish. Collective.
+/// @param repetitions  of each; 0: at most 201 and at least 7, in 0.2 s to 5 s
 /// @param shown        print progress on stderr
-std::vector<RunTimes> time_runs(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                bool shown);
-/// Their medians.
-std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                    bool shown);
+std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
+                                     bool shown);
 
-/// How often something is called before its choice stays as it is.
-/// @param calls_to_know  until it knows what all ranks send
+/// The plain loop of MPI libraries: non-blocking receives from all and sends to all, in order.
+void run_plain_loop(std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends);
+
+/// Calls after which the choice of a call no longer changes.
+/// @param calls_to_know  until the choice knows the sends of all ranks
 int calls_to_settle(int calls_to_know, PlannerMode planner);
 
 }  // namespace commpass

@@ -19,9 +19,9 @@ std::vector<MPI_Request> begin_sends(decltype(&MPI_Isend) begin_send, MPI_Comm c
   return requests;
 }
 
-/// Begins to receive a message that was found; its bytes are there when `requests` are complete.
-void take_in(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages,
-             std::vector<MPI_Request>& requests) {
+/// Posts the receive of a probed message; its bytes are there when `requests` complete.
+void post_receive(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages,
+                  std::vector<MPI_Request>& requests) {
   int bytes = 0;
   COMMPASS_MPI_CALL(MPI_Get_count, &found, MPI_BYTE, &bytes);
   auto& [source, data] =
@@ -48,7 +48,7 @@ TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std:
   for (; coming > 0; --coming) {
     MPI_Status found;
     COMMPASS_MPI_CALL(MPI_Probe, MPI_ANY_SOURCE, tag, comm, &found);
-    take_in(found, comm, tag, messages, requests);
+    post_receive(found, comm, tag, messages, requests);
   }
   wait_for(requests);
   return messages;
@@ -63,7 +63,7 @@ TwoSidedMessages build_two_sided_by_barrier(MPI_Comm comm, int tag, const std::b
   for (int found = 0, sent = 0; !barrier.started() || !barrier.test();) {
     MPI_Status status;
     COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, tag, comm, &found, &status);
-    if (found) take_in(status, comm, tag, messages, receives);
+    if (found) post_receive(status, comm, tag, messages, receives);
     if (barrier.started()) continue;
     COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &sent, MPI_STATUSES_IGNORE);
     if (sent) barrier.start_barrier(comm);
