@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "bench/nearest_measured.hpp"
 #include "bench/summary.hpp"
 #include "calibrate/fit/counterparts.hpp"
 #include "calibrate/fit/measured_prices.hpp"
