@@ -1,4 +1,4 @@
-// The rates that ranks share: of a socket, of a node, into and out of the network.
+// Rates that ranks share: of a socket, of a node, into and out of the network.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,33 +17,34 @@ namespace commpass {
 
 namespace {
 
-/// Of messages that show what is shared: they move for much longer than they are under way, where there are so large
-/// ones.
+constexpr double same_rate_ratio = 0.9;  // of a rate: higher ones are equal to it
+constexpr int repetitions_min = 4;       // so that ranks that leave the barrier late do not count
+
+/// The size of messages that show a shared rate: bandwidth exceeds latency as far as the largest size allows.
 Bytes large_bytes(Calibration& calibration, Level level) {
   const Bytes largest = calibration.options.largest_bytes;
   const auto& [alpha_s, beta] = lone_messages(calibration.channel(level).protocols.back()).line;
-  constexpr double much = 30;
-  const double wanted = beta > 0 ? much * alpha_s / beta : 0;
+  constexpr double bandwidth_latency_ratio = 30;
+  const double wanted = beta > 0 ? bandwidth_latency_ratio * alpha_s / beta : 0;
   return std::llround(std::clamp(wanted, static_cast<double>(largest / 4), static_cast<double>(largest)));
 }
 
-/// In which a message in two halves moves no bytes yet.
+/// The latency of a message in two halves.
 Seconds begin_seconds(Calibration& calibration, Level level, Bytes bytes) {
   return calibration.channel(level).protocol(bytes / 2).alpha_s;
 }
 
-/// What a sweep finds.
 struct SweptRate {
   double bytes_per_s = 0;  ///< infinite: not reached
-  /// Where only all pairs reach it, and some nodes at their other ends have one more than others: the rate of these
-  /// that would explain it as well.
+  /// If only all pairs reach the rate, and the nodes at their other ends have unequal numbers of pairs: the rate of
+  /// these nodes that explains the times as well.
   std::optional<double> or_at_other_ends{};
 };
 
-/// The rate that the pairs share, from a sweep over how many of the first of them are active.
+/// The rate that pairs share, from a sweep over the number of active pairs.
 /// @param pairs     at least two
-/// @param multiple  numbers of pairs are multiples of it, so that the pairs begin or end evenly on all nodes
-/// @param what   the parameter, for what is told if the pairs do not reach its limit
+/// @param multiple  numbers of pairs are multiples of it, so that all nodes at one end have equally many
+/// @param what      the parameter
 SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level level, int multiple, double share,
                 const std::string& what) {
   std::vector<int> counts{1};
@@ -61,9 +62,8 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level 
       senders.push_back(pairs[static_cast<std::size_t>(i)].first);
       receivers.push_back(pairs[static_cast<std::size_t>(i)].second);
     }
-    constexpr int least = 4;  // so that ranks that leave the barrier late do not count
     return calibration.bench.streams(senders, receivers, bytes, begin_seconds(calibration, level, bytes),
-                                     std::max(least, repetitions));
+                                     std::max(repetitions_min, repetitions));
   });
   std::vector<double> seconds;
   std::vector<Interval> intervals;
@@ -78,7 +78,6 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level 
                            calibration.channel(level).protocol(bytes).alpha_s,
                            std::span(calibration.provenance.sharing.back().interval_s).first(number));
   };
-  // Where all are as many on each node, that is one more even count.
   const bool is_even = even_counts == 1 || all % multiple == 0;
   SweptRate rate{rate_of_first(is_even ? counts.size() : even_counts)};
   if (!is_even && !std::isfinite(rate.bytes_per_s)) {
@@ -99,12 +98,9 @@ void measure_sharing(Calibration& calibration, Level level) {
   const bool between_nodes = level == layout.outermost();
   const auto what = between_nodes ? calibration.level_key(layout.node_level(), "up_rate_bytes_per_s")
                                   : calibration.host_key(level, "aggregate_rate_bytes_per_s");
-  // Into several nodes, if there are, so that it is not what one of them takes in.
+  // Pairs out of a node end on several nodes, so that the ejection of one node does not limit them.
   const auto pairs = between_nodes ? pairs_out_of_one_node(layout) : calibration.pairs(level);
-  if (pairs.size() < 2) {
-    calibration.not_measured(what + ": needs two disjoint pairs of ranks");
-    return;
-  }
+  if (pairs.size() < 2) return calibration.not_measured(what + ": needs two disjoint pairs of ranks");
   auto& rate = between_nodes ? calibration.machine.levels[layout.node_level()].up_rate_bytes_per_s
                              : calibration.channel(level).aggregate_rate_bytes_per_s;
   const int multiple = between_nodes ? layout.nodes() - 1 : 1;
@@ -114,8 +110,9 @@ void measure_sharing(Calibration& calibration, Level level) {
 }
 
 std::vector<Level> levels_with_others_within(const Layout& layout) {
-  std::vector<Level> levels{layout.node_level()};
-  for (Level level = layout.node_level(); level-- > 1;) levels.insert(levels.begin(), level);
+  std::vector<Level> levels;
+  for (auto level = std::min<Level>(1, layout.node_level()); level <= layout.node_level(); ++level)
+    levels.push_back(level);
   return levels;
 }
 
@@ -128,33 +125,30 @@ std::vector<Level> levels_of_groups(const Layout& layout) {
 
 namespace {
 
-constexpr double nearly = 0.9;  // of a rate: as good as that
-
-/// What ranks of rings move together when all are busy.
-/// @param expected_s  what a round takes beyond α if they share nothing that is not known yet
-/// @return bytes per second of all; infinity if that explains it
+/// The rate of all ranks of rings together.
+/// @param expected_s  time of a round beyond α by the rates that are known
+/// @return bytes per second; infinity if the known rates explain it
 double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Rank>>& rings, Level level, double share,
                      Bytes bytes, Seconds expected_s) {
-  std::map<int, Series> series{{0, {}}};
-  calibration.sampler.sample_all(series, share, [&](int, int, int repetitions) {
-    constexpr int least = 4;
+  const auto time_s = calibration.sampler.sample_one(share, [&](int repetitions) {
     return calibration.bench.rings(rings, bytes, begin_seconds(calibration, level, bytes),
-                                   std::max(least, repetitions));
+                                   std::max(repetitions_min, repetitions));
   });
-  const auto seconds = series.at(0).time() - calibration.channel(level).protocol(bytes).alpha_s;
+  const auto seconds = time_s - calibration.channel(level).protocol(bytes).alpha_s;
   double ranks = 0;
   for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
-  return nearly * seconds > expected_s ? ranks * static_cast<double>(bytes) / seconds
-                                       : std::numeric_limits<double>::infinity();
+  return same_rate_ratio * seconds > expected_s ? ranks * static_cast<double>(bytes) / seconds
+                                                : std::numeric_limits<double>::infinity();
 }
 
+/// Time of the bytes of a large lone message.
 Seconds moving_seconds(Calibration& calibration, Level level) {
   const Bytes bytes = large_bytes(calibration, level);
   return static_cast<double>(bytes) * calibration.channel(level).protocol(bytes).beta_s_per_byte;
 }
 
-/// Of a large message from each rank to one in another instance of a level outside nodes, where no more than links,
-/// NICs and what is within limits.
+/// Time beyond α of a large message from each rank to another instance of a level outside nodes, by the rates of links,
+/// NICs and inner levels.
 /// @param ranks  of a node that send
 Seconds sending_seconds(Calibration& calibration, int ranks, Level level) {
   const auto& layout = calibration.layout;
@@ -178,11 +172,9 @@ void measure_inside(Calibration& calibration, Level level) {
   const auto what = calibration.level_key(level, "inside_rate_bytes_per_s");
   const auto rings = rings_within(layout, level);
   const auto has_three = [](const std::vector<Rank>& ring) { return ring.size() > 2; };
-  if (rings.size() < 2 && std::ranges::none_of(rings, has_three)) {
-    calibration.not_measured(fmt::format("{}: needs three ranks on a {}, two of them on a {}", what,
-                                         calibration.name_of(level), calibration.name_of(0)));
-    return;
-  }
+  if (rings.size() < 2 && std::ranges::none_of(rings, has_three))
+    return calibration.not_measured(fmt::format("{}: needs three ranks on a {}, two of them on a {}", what,
+                                                calibration.name_of(level), calibration.name_of(0)));
   const Bytes bytes = large_bytes(calibration, 0);
   Seconds expected = moving_seconds(calibration, 0);
   const auto limit = [&](double ranks, double rate) {
@@ -192,11 +184,9 @@ void measure_inside(Calibration& calibration, Level level) {
     limit(static_cast<double>(ring.size()), calibration.channel(0).aggregate_rate_bytes_per_s);
     for (Level inner = 1; inner < level; ++inner) {
       const auto* const instance_of = layout.instance_of(inner);
-      const auto of_same = [&](const std::vector<Rank>& other) {
-        return instance_of[other.front()] == instance_of[ring.front()] ? other.size() : 0;
-      };
       std::size_t ranks = 0;
-      for (const auto& other : rings) ranks += of_same(other);
+      for (const auto& other : rings)
+        if (instance_of[other.front()] == instance_of[ring.front()]) ranks += other.size();
       limit(static_cast<double>(ranks), levels[inner].inside_rate_bytes_per_s);
     }
   }
@@ -214,14 +204,9 @@ void measure_core(Calibration& calibration) {
   const auto what = calibration.level_key(outermost, "node_share_bytes_per_s");
   calibration.progress("all nodes");
   const auto rings = rings_between_nodes(layout);
-  if (rings.empty()) {
-    calibration.not_measured(what + ": needs two nodes");
-    return;
-  }
-  if (!levels_of_groups(layout).empty()) {
-    calibration.not_measured(what + ": what groups of nodes share is measured in its place");
-    return;
-  }
+  if (rings.empty()) return calibration.not_measured(what + ": needs two nodes");
+  if (!levels_of_groups(layout).empty())
+    return calibration.not_measured(what + ": what groups of nodes share is measured in its place");
   auto& rate = calibration.machine.levels[outermost].node_share_bytes_per_s;
   rate = rate_of_rings(calibration, rings, outermost, core_share.end, large_bytes(calibration, outermost),
                        sending_seconds(calibration, static_cast<int>(rings.size()), outermost)) /
@@ -246,14 +231,14 @@ void measure_group(Calibration& calibration, Level level) {
                                          calibration.level_key(level, "up_rate_bytes_per_s"), name));
 }
 
-/// What moves to a node if it takes in all that its senders' NICs and the links of groups move, when the slowest ends.
+/// The rate into a node by the rates of its senders' NICs and of the groups' links, until the slowest pair ends.
 double rate_into(std::span<const Pair> pairs, const Calibration& calibration) {
   const auto& layout = calibration.layout;
   const auto& levels = calibration.machine.levels;
   std::map<int, int> out_of_node;
   std::map<std::pair<Level, int>, int> out_of_group;
   std::map<Level, int> into_group;
-  Seconds slowest = 0;  // of a byte of each pair
+  Seconds slowest = 0;  // for a byte of each pair
   for (const auto& [sender, receiver] : pairs) {
     slowest = std::max(slowest, ++out_of_node[layout.node(sender)] / levels[layout.node_level()].up_rate_bytes_per_s);
     for (const auto level : levels_of_groups(layout)) {
@@ -280,15 +265,13 @@ void measure_ejection(Calibration& calibration) {
   const auto pairs = pairs_into_one_node(layout);
   std::set<int> senders;
   for (const auto& pair : pairs) senders.insert(layout.node(pair.first));
-  // From a single node no more comes than it injects.
-  if (senders.size() < 2) {
-    calibration.not_measured(what + ": needs three nodes, and two ranks on the one that receives");
-    return;
-  }
+  // A single sender shows its injection only.
+  if (senders.size() < 2)
+    return calibration.not_measured(what + ": needs three nodes, and two ranks on the one that receives");
   const auto found = sweep(calibration, pairs, outermost, layout.nodes() - 1, ejection_share.end, what);
   const double rate = found.bytes_per_s;
   if (!std::isfinite(rate)) return;
-  if (calibration.rate_in_place_of_injection >= nearly * rate) {
+  if (calibration.rate_in_place_of_injection >= same_rate_ratio * rate) {
     node.up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
     calibration.not_measured(calibration.level_key(layout.node_level(), "up_rate_bytes_per_s") +
                              ": what one node sends is what others take in");
@@ -297,20 +280,31 @@ void measure_ejection(Calibration& calibration) {
   const double sent = !levels_of_groups(layout).empty() || found.or_at_other_ends
                           ? rate_into(std::span(pairs).first(even_pairs), calibration)
                           : static_cast<double>(senders.size()) * node.up_rate_bytes_per_s;
-  if (rate >= nearly * sent) {
-    calibration.not_measured(fmt::format("{}: a node takes in all that {} others inject", what, senders.size()));
-    return;
-  }
-  if (rate >= nearly * network.node_share_bytes_per_s * layout.nodes()) {
-    calibration.not_measured(what + ": a node takes in all that the network moves");
-    return;
-  }
+  if (rate >= same_rate_ratio * sent)
+    return calibration.not_measured(fmt::format("{}: a node takes in all that {} others inject", what, senders.size()));
+  if (rate >= same_rate_ratio * network.node_share_bytes_per_s * layout.nodes())
+    return calibration.not_measured(what + ": a node takes in all that the network moves");
   node.down_rate_bytes_per_s = rate;
-  // Where all nodes take in what each of them can, it is not the network that limits them.
-  if (network.node_share_bytes_per_s < nearly * rate || !std::isfinite(network.node_share_bytes_per_s)) return;
+  // If all nodes at once receive at their ejection rate, ejection limits them and not the network.
+  if (network.node_share_bytes_per_s < same_rate_ratio * rate || !std::isfinite(network.node_share_bytes_per_s)) return;
   network.node_share_bytes_per_s = std::numeric_limits<double>::infinity();
   calibration.not_measured(calibration.level_key(outermost, "node_share_bytes_per_s") +
                            ": all nodes at once send as much as each takes in");
+}
+
+void hold_to_physics(Calibration& calibration) {
+  auto& machine = calibration.machine;
+  const double memory = calibration.layout.max_ppn() * machine.copy_rate_bytes_per_s;
+  const auto hold = [&](const std::string& what, double& rate) {
+    if (!std::isfinite(rate) || rate <= memory) return;
+    rate = std::numeric_limits<double>::infinity();
+    calibration.not_measured(what + ": found to be more than the copies of all ranks of a node move");
+  };
+  for (Level level = 0; level <= calibration.layout.node_level(); ++level) {
+    if (auto& channel = machine.host.by_level[level])
+      hold(calibration.host_key(level, "aggregate_rate_bytes_per_s"), channel->aggregate_rate_bytes_per_s);
+    hold(calibration.level_key(level, "inside_rate_bytes_per_s"), machine.levels[level].inside_rate_bytes_per_s);
+  }
 }
 
 }  // namespace commpass

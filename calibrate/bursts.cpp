@@ -1,4 +1,4 @@
-// Many messages at once from one rank: what each further one costs its processor, and how fast its link is.
+// Bursts of one rank: o_s of further messages, and the rate of its link.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace commpass {
 void measure_bursts(Calibration& calibration, Level level, const Share& share) {
   calibration.progress(fmt::format("bursts, {}", calibration.name_of(level)));
   auto& channel = calibration.channel(level);
-  // To several receivers, if there are, so that it is the sender's time that shows.
+  // Several receivers, if there are some, so that the sender is the bottleneck.
   const Rank sender = calibration.pairs(level).front().first;
   const auto receivers = partners(calibration.layout, sender, level);
   const Bursts bursts(calibration, channel, share.middle(), 1, [&](Bytes bytes, int messages, int repetitions) {
@@ -22,14 +22,14 @@ void measure_bursts(Calibration& calibration, Level level, const Share& share) {
     return calibration.bench.posting(sender, receivers, bytes, messages, repetitions);
   });
 
-  // Several receivers have short queues; then measure_receiving sees the growth.
+  // Several receivers have short matching queues. Then measure_receiving finds γ.
   const Seconds gamma = bursts.gamma();
   std::vector<SentSteps> sent;
   std::vector<bool> is_known;  // by protocol
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     const auto steps = bursts.steps(i, gamma), posted = postings.steps(i, 0);
     auto& both = sent.emplace_back();
-    // Where one message in many is late, the end of a burst says less than how long its sender was busy.
+    // If one message in many is late, the end of a burst is noisier than its posting.
     for (const std::size_t large : {0, 1})
       both[large] = {size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0}),
                      is_determined(steps[large]) ? steps[large].value : posted[large].value, posted[large].value};

@@ -7,7 +7,6 @@
 #include <random>
 #include <utility>
 
-#include "calibrate/beside_others.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/verdict.hpp"
@@ -27,13 +26,19 @@ namespace commpass {
 
 namespace {
 
-/// A machine of which nothing is known but its levels.
+/// A machine with levels and no parameters.
 Machine machine_like(const Layout& layout, const std::string& name) {
   Machine machine;
   machine.name = name;
   machine.levels.clear();
   for (const auto& level : layout.level_names()) machine.levels.push_back({.name = level});
   return machine;
+}
+
+/// A random word by which this calibration differs from others.
+std::string draw_salt() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 }  // namespace
@@ -77,13 +82,7 @@ Share Share::of(Level level, const std::vector<Level>& all) const {
 
 namespace {
 
-/// A word that tells this calibration from others.
-std::string draw_salt() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
-
-/// What is known before anything is timed. Collective.
+/// Sets what is known before the experiments. Collective.
 void begin_provenance(Calibration& calibration) {
   auto& provenance = calibration.provenance;
   provenance.fingerprint = fingerprint_here();
@@ -98,14 +97,14 @@ void begin_provenance(Calibration& calibration) {
   provenance.warning = crowd_warning(calibration.comm.get());
 }
 
-/// Leaves everything as it was if no time is left.
-/// @param parameters  that are not measured then
+/// Runs a part; undoes it if the budget is spent.
+/// @param parameters  of the part
 /// @return was there time?
 bool measure_in_time(Calibration& calibration, const std::string& parameters, const std::function<void()>& measure) {
   auto machine = calibration.machine;
   auto provenance = calibration.provenance;
   try {
-    calibration.sampler.look();
+    calibration.sampler.check_time();
     measure();
     return true;
   } catch (const NoTimeLeft&) {
@@ -117,13 +116,14 @@ bool measure_in_time(Calibration& calibration, const std::string& parameters, co
   }
 }
 
-/// All parts in their order, with a pulse after each.
+/// Runs all parts in their order, and times lone messages after each.
 void measure_parts(Calibration& calibration) {
-  const auto take_pulse = [&calibration] {
-    calibration.pulses.push_back(time_lone_messages(calibration.comm.get(), calibration.layout, calibration.machine));
+  const auto time_latency = [&calibration] {
+    calibration.latencies.push_back(
+        time_lone_messages(calibration.comm.get(), calibration.layout, calibration.machine));
   };
   const auto part = [&](const std::string& parameters, auto measure, const auto&... arguments) {
-    if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) take_pulse();
+    if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) time_latency();
   };
   const auto part_of_each = [&](const char* parameters, auto measure) {
     for (const auto level : calibration.levels) part(calibration.host_key(level, parameters), measure, level);
@@ -132,7 +132,7 @@ void measure_parts(Calibration& calibration) {
     for (const auto level : calibration.levels)
       part(calibration.host_key(level, parameters), measure, level, share.of(level, calibration.levels));
   };
-  take_pulse();
+  time_latency();
   part("slow_nodes", find_slow_nodes);
   part("operations.new_send_bytes", measure_new_sends);
   part("levels.*.host", measure_protocols);
@@ -159,36 +159,30 @@ void measure_parts(Calibration& calibration) {
   part("held_out", check_held_out);
 }
 
-/// The median pulse of each level.
-std::vector<Pace> pace_of(const std::vector<std::vector<Pace>>& pulses) {
-  auto middle = pulses.front();
-  for (std::size_t i = 0; i < middle.size(); ++i) {
+/// The median latency of each level.
+std::vector<Pace> median_latencies(const std::vector<std::vector<Pace>>& latencies) {
+  auto medians = latencies.front();
+  for (std::size_t i = 0; i < medians.size(); ++i) {
     std::vector<double> seconds;
-    for (const auto& pulse : pulses) seconds.push_back(pulse[i].seconds);
-    middle[i].seconds = median(std::move(seconds));
+    for (const auto& paces : latencies) seconds.push_back(paces[i].seconds);
+    medians[i].seconds = median(std::move(seconds));
   }
-  return middle;
+  return medians;
 }
 
-std::vector<Seconds> nearest_of(const std::vector<std::vector<Pace>>& pulses) {
-  std::vector<Seconds> seconds;
-  for (const auto& pulse : pulses) seconds.push_back(pulse.front().seconds);
-  return seconds;
-}
-
-/// A part is slow if the pulse was, before it or behind it. @param fastest_s  of all pulses so far
-SlowPhases slow_phases(const std::vector<Seconds>& pulses, Seconds fastest_s) {
-  SlowPhases found{0, static_cast<int>(pulses.size()) - 1, std::ranges::max(pulses) / fastest_s};
-  for (std::size_t i = 1; i < pulses.size(); ++i)
-    found.parts += std::max(pulses[i - 1], pulses[i]) > another_pace * fastest_s;
+/// The slow parts: those with a slow latency before or after them. @param fastest_s  of all turns so far
+SlowPhases slow_phases(const std::vector<Seconds>& latencies, Seconds fastest_s) {
+  SlowPhases found{0, static_cast<int>(latencies.size()) - 1, std::ranges::max(latencies) / fastest_s};
+  for (std::size_t i = 1; i < latencies.size(); ++i)
+    found.parts += std::max(latencies[i - 1], latencies[i]) > another_pace * fastest_s;
   return found;
 }
 
-/// What one turn through all parts has found.
+/// The results of one turn through all parts.
 struct Turn {
   Machine machine;
   Provenance provenance;
-  std::vector<Seconds> pulses;  ///< of the nearest ranks
+  std::vector<Seconds> latencies;  ///< of the nearest ranks
 };
 
 Turn take_turn(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options) {
@@ -198,20 +192,22 @@ Turn take_turn(MPI_Comm comm, const Layout& layout, const CalibrationOptions& op
   measure_parts(calibration);
   calibration.provenance.samples = calibration.sampler.count();
   calibration.provenance.disturbed_rounds = calibration.sampler.disturbed_rounds();
-  calibration.provenance.pace = pace_of(calibration.pulses);
+  calibration.provenance.pace = median_latencies(calibration.latencies);
   calibration.provenance.elapsed_s = calibration.sampler.elapsed();
   COMMPASS_MPI_CALL(MPI_Bcast, &calibration.provenance.elapsed_s, 1, MPI_DOUBLE, 0, calibration.comm.get());
-  return {std::move(calibration.machine), std::move(calibration.provenance), nearest_of(calibration.pulses)};
+  Turn turn{std::move(calibration.machine), std::move(calibration.provenance), {}};
+  for (const auto& paces : calibration.latencies) turn.latencies.push_back(paces.front().seconds);
+  return turn;
 }
 
-/// The turn with the fewest slow parts; as many as the budget has room for, while there are any.
+/// Takes turns while some parts are slow and the budget allows. @return the turn with the fewest slow parts
 Turn take_turns(MPI_Comm comm, const Layout& layout, CalibrationOptions options) {
   std::vector<Turn> turns;
   auto fastest = std::numeric_limits<Seconds>::infinity();
   for (;;) {
     const auto& last = turns.emplace_back(take_turn(comm, layout, options));
-    fastest = std::min(fastest, std::ranges::min(last.pulses));
-    for (auto& turn : turns) turn.provenance.slow_phases = slow_phases(turn.pulses, fastest);
+    fastest = std::min(fastest, std::ranges::min(last.latencies));
+    for (auto& turn : turns) turn.provenance.slow_phases = slow_phases(turn.latencies, fastest);
     const auto is_slower = [](const Turn& a, const Turn& b) {
       return a.provenance.slow_phases.parts < b.provenance.slow_phases.parts;
     };
@@ -221,13 +217,13 @@ Turn take_turns(MPI_Comm comm, const Layout& layout, CalibrationOptions options)
       if (rank_in(comm) == 0 && options.progress) options.progress("again, since the machine changed its speed", 0);
       continue;
     }
-    // That it was fast all the time in one turn does not make it so.
+    // One fast turn does not make the machine steady.
     best.provenance.slow_phases = std::ranges::max_element(turns, is_slower)->provenance.slow_phases;
     return std::move(best);
   }
 }
 
-/// Options for what takes place while one part of the budget is spent, and then another one.
+/// Options for a part of the budget.
 CalibrationOptions part_of(CalibrationOptions options, double begin, double end) {
   options.budget_s *= end - begin;
   if (options.progress)
@@ -237,7 +233,7 @@ CalibrationOptions part_of(CalibrationOptions options, double begin, double end)
   return options;
 }
 
-/// Measures devices, and adds what was found to what was found of host memory. Collective.
+/// Measures devices, and adds their parameters to those of host memory. Collective.
 void add_devices(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options, const NodeDevices& devices,
                  Machine& machine, Provenance& provenance) {
   Calibration calibration(comm, layout, options);
@@ -260,7 +256,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   Turn turn;
   const double others = beside_others(
       own.get(), [&] { turn = take_turns(own.get(), layout, part_of(options, 0, devices ? 1 - devices_part : 1)); });
-  auto& [machine, provenance, pulses] = turn;
+  auto& [machine, provenance, latencies] = turn;
   provenance.others = others;
   machine.verdict = judge(provenance);
   if (devices) add_devices(own.get(), layout, part_of(options, 1 - devices_part, 1), devices, machine, provenance);

@@ -1,11 +1,12 @@
-// What exchanges take beyond their messages: the calls that begin, move on and end them.
-#include "calibrate/calls.hpp"
-
+// What the processors of real clusters spend beside messages: calls of an exchange, and other programs. Simulated
+// clusters have neither: tests/simulation/calls.cpp takes the place of this file.
 #include <map>
 #include <string>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/exchange_trials.hpp"
+#include "calibrate/fit/verdict.hpp"
+#include "doctor/other_programs.hpp"
 #include "model/cost/cost.hpp"
 #include "model/route/catalogue.hpp"
 
@@ -13,34 +14,28 @@ namespace commpass {
 
 namespace {
 
-/// Everyone sends one message to the next rank.
-Pattern to_the_next(int ranks, Bytes bytes) {
+/// Every rank sends a message to the next rank.
+Pattern make_ring_pattern(int ranks, Bytes bytes) {
   Pattern pattern{ranks, {}};
   for (Rank rank = 0; rank < ranks; ++rank) pattern.edges.push_back({rank, (rank + 1) % ranks, bytes});
   return pattern;
-}
-
-Schedule schedule_of(const std::string& strategy, const Pattern& pattern, const Layout& layout) {
-  const auto parsed = parse_strategy(strategy);
-  return make_schedule(*make_route(parsed, layout), parsed.window, pattern);
 }
 
 }  // namespace
 
 void measure_calls(Calibration& calibration) {
   calibration.progress("calls");
-  if (!calibration.provenance.warning.empty()) {
-    calibration.not_measured("operations.batch_s, batch_once_s, discovery_s: " + calibration.provenance.warning);
-    return;
-  }
+  if (!calibration.provenance.warning.empty())
+    return calibration.not_measured("operations.batch_s, batch_once_s, discovery_s: " + calibration.provenance.warning);
   const auto& layout = calibration.layout;
   ExchangeTrials trials(calibration);
   const std::string planned = "planned", once = "called once", sparse = "sparse", direct = "standard";
-  for (const Bytes bytes : {8, 64, 256}) {  // small, so that it is the calls that show
-    const auto pattern = to_the_next(layout.ranks(), bytes);
+  for (const Bytes bytes : {8, 64, 256}) {  // small, so that the calls dominate
+    const auto pattern = make_ring_pattern(layout.ranks(), bytes);
     trials.add_planned(planned, pattern, {direct});
     trials.add_called_once(once, pattern, direct, [&layout, direct, pattern](const Machine& machine) {
-      const auto schedule = schedule_of(direct, pattern, layout);
+      const auto strategy = parse_strategy(direct);
+      const auto schedule = make_schedule(*make_route(strategy, layout), strategy.window, pattern);
       return evaluate(schedule, layout, machine, CostModel::burst, Usage::once).seconds;
     });
     for (const auto* discovery : {"nbx", "reduce", "allreduce", "dense"})
@@ -54,6 +49,14 @@ void measure_calls(Calibration& calibration) {
   operations.batch_s = beyond_prices(by_kind[planned]);
   operations.batch_once_s = beyond_prices(by_kind[once]);
   operations.discovery_s = beyond_prices(by_kind[sparse]);
+}
+
+double beside_others(MPI_Comm comm, const std::function<void()>& work) {
+  const OtherPrograms others(comm);
+  work();
+  double most = others.processors();
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return most;
 }
 
 }  // namespace commpass

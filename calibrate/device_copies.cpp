@@ -1,11 +1,10 @@
-// Copies between a device and host memory, and within a device.
+// Measures copies between a device and host memory, and within a device.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-#include "calibrate/device_timing.hpp"
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "runtime/device/piece_kernel.hpp"
@@ -16,10 +15,10 @@ namespace commpass {
 
 namespace {
 
-constexpr double copies_end = 0.5, within_end = 0.55;  // parts of the budget of devices
-constexpr Bytes least_bytes = 1 << 10;
+constexpr double copies_end = 0.5, within_end = 0.55;  // shares of the budget of devices
+constexpr Bytes bytes_min = 1 << 10;
 
-/// What is varied: several processes copy at once, each its part of the bytes.
+/// Several processes copy at once, each its part of the bytes.
 struct SharedCopy {
   CopyWay way{};
   int processes = 1;
@@ -27,7 +26,7 @@ struct SharedCopy {
   auto operator<=>(const SharedCopy&) const = default;
 };
 
-/// The memory of one process from which and to which it copies.
+/// The buffers of the copies of one process.
 class CopyPlaces {
  public:
   CopyPlaces(const Device& device, Bytes bytes)
@@ -56,11 +55,11 @@ class CopyPlaces {
   std::vector<std::byte> pageable_;
 };
 
-/// Up to as many as there are, in powers of two.
-std::vector<int> counts_of_processes(std::size_t there) {
+/// Powers of two up to 8 and the number of processes.
+std::vector<int> counts_of_processes(std::size_t processes) {
   std::vector<int> counts;
   for (const int count : {1, 2, 4, 8})
-    if (static_cast<std::size_t>(count) <= there) counts.push_back(count);
+    if (static_cast<std::size_t>(count) <= processes) counts.push_back(count);
   return counts;
 }
 
@@ -69,7 +68,8 @@ constexpr CopyWay ways[] = {{CopyDirection::to_host, HostPages::pinned},
                             {CopyDirection::to_host, HostPages::pageable},
                             {CopyDirection::to_device, HostPages::pageable}};
 
-/// Fits a line, and keeps it where it is one. Copies of pageable memory are only told: Commpass makes none.
+/// Fits a line, and keeps it if its slope is positive. Copies of pageable memory go to the provenance only: Commpass
+/// makes none.
 void fit_copies(Calibration& calibration, const CopyWay& way, int processes, std::span<const SizePoint> points) {
   const auto line = fit_line(points);
   const bool is_pinned = way.memory == HostPages::pinned;
@@ -91,16 +91,16 @@ void fit_copies(Calibration& calibration, const CopyWay& way, int processes, std
 
 void measure_device_copies(Calibration& calibration, const NodeDevices& devices) {
   calibration.progress("copies of devices");
-  const Bytes most = 4 * calibration.options.largest_bytes;
+  const Bytes bytes_max = 4 * calibration.options.largest_bytes;
   std::optional<CopyPlaces> mine;
   all_or_none(calibration.comm.get(), [&] {
-    if (devices.first) mine.emplace(*devices.first, most);
+    if (devices.first) mine.emplace(*devices.first, bytes_max);
   });
   const auto counts = counts_of_processes(devices.sharers.size());
   std::map<SharedCopy, Series> times;
   for (const auto& way : ways)
     for (const int processes : counts)
-      for (Bytes bytes = least_bytes; bytes <= most; bytes *= 4) times[{way, processes, bytes}];
+      for (Bytes bytes = bytes_min; bytes <= bytes_max; bytes *= 4) times[{way, processes, bytes}];
   const auto place = std::ranges::find(devices.sharers, calibration.comm.rank()) - devices.sharers.begin();
   calibration.sampler.sample_all(times, copies_end, [&](const SharedCopy& what, int, int repetitions) {
     const bool copies = mine && place < what.processes;
@@ -121,24 +121,24 @@ void measure_device_copies(Calibration& calibration, const NodeDevices& devices)
 
 void measure_copies_within_device(Calibration& calibration, const NodeDevices& devices) {
   calibration.progress("copies within a device");
-  const Bytes most = 4 * calibration.options.largest_bytes;
+  const Bytes bytes_max = 4 * calibration.options.largest_bytes;
   const bool copies = calibration.comm.rank() == devices.sharers.front();
   Memory::Buffer from, to;
   std::optional<DeviceQueue> queue;
   all_or_none(calibration.comm.get(), [&] {
     if (!copies) return;
-    from = device_buffer(*devices.first, most);
-    to = device_buffer(*devices.first, most);
+    from = device_buffer(*devices.first, bytes_max);
+    to = device_buffer(*devices.first, bytes_max);
     queue.emplace(*devices.first, nullptr);
   });
-  // As exchanges do: pieces by a kernel, where there is one.
+  // As in exchanges, a kernel copies the pieces, if there is one.
   const auto pieces_of = [&](Bytes bytes) {
-    constexpr Bytes middling = worth_a_copy / 2;
-    const auto pieces = std::max<Bytes>(2 * worth_a_kernel, bytes / middling);
+    constexpr Bytes piece_bytes = worth_a_copy / 2;
+    const auto pieces = std::max<Bytes>(2 * worth_a_kernel, bytes / piece_bytes);
     return copies && queue->packs(static_cast<std::size_t>(pieces), bytes) ? pieces : 1;
   };
   std::map<Bytes, Series> times;
-  for (Bytes bytes = least_bytes; bytes <= most; bytes *= 4) times[bytes];
+  for (Bytes bytes = bytes_min; bytes <= bytes_max; bytes *= 4) times[bytes];
   calibration.sampler.sample_all(times, within_end, [&](Bytes bytes, int, int repetitions) {
     std::vector<LocalCopy> batch;
     if (copies) {
@@ -148,9 +148,7 @@ void measure_copies_within_device(Calibration& calibration, const NodeDevices& d
     }
     return time_device_copies(calibration.comm.get(), copies ? &*queue : nullptr, batch, Ends::reached, repetitions);
   });
-  std::vector<SizePoint> points;
-  for (const auto& [bytes, series] : times) points.push_back({bytes, series.time()});
-  const auto line = fit_line(points);
+  const auto line = fit_line(points_of(times));
   calibration.machine.device_copy_call_s = line.alpha_s;
   if (line.beta_s_per_byte > 0) calibration.machine.device_copy_rate_bytes_per_s = 1 / line.beta_s_per_byte;
   else calibration.not_measured("devices.copy_rate_bytes_per_s: bytes take no measurable time");

@@ -1,4 +1,4 @@
-// Messages whose buffers lie on devices: measured as those in host memory are, by the same parts.
+// Measures messages whose buffers lie on devices, by the parts that measure those in host memory.
 #include <algorithm>
 #include <utility>
 
@@ -11,14 +11,14 @@ namespace commpass {
 
 namespace {
 
-constexpr double rest_for_trials = 0.85;  // of the budget of devices, after which exchanges are tried
-constexpr double least_part = 0.1;        // where copies have taken longer than they should
+constexpr double messages_end = 0.85;  // share of the budget of devices; held-out exchanges get the rest
+constexpr double share_min = 0.1;      // if copies have taken longer than their share
 
-/// What was found of "host" memory and of the network, as of devices.
-void take_found(Calibration& calibration, Calibration&& on_devices) {
+/// Takes the parameters of "host" memory and of the network as those of devices.
+void take_parameters(Calibration& calibration, Calibration&& on_devices) {
   auto& machine = calibration.machine;
   machine.device = std::move(on_devices.machine.host);
-  // What the devices of a node send into the network together is no host's rate.
+  // The injection of a node's devices differs from that of its host memory.
   const auto node = calibration.layout.node_level(), outermost = calibration.layout.outermost();
   if (auto& network = machine.device.by_level[outermost])
     network->aggregate_rate_bytes_per_s = on_devices.machine.levels[node].up_rate_bytes_per_s;
@@ -36,12 +36,10 @@ void take_found(Calibration& calibration, Calibration&& on_devices) {
 }  // namespace
 
 void measure_device_messages(Calibration& calibration, const NodeDevices& devices) {
-  if (!devices.have_all_one || !devices.are_known_to_mpi) {
-    calibration.not_measured(devices.have_all_one
-                                 ? "device: the MPI library does not say that it takes " + devices.kind + " memory"
-                                 : "device: some ranks see no device");
-    return;
-  }
+  if (!devices.have_all_one || !devices.are_known_to_mpi)
+    return calibration.not_measured(devices.have_all_one ? "device: the MPI library does not say that it takes " +
+                                                               devices.kind + " memory"
+                                                         : "device: some ranks see no device");
   calibration.progress("messages between devices");
   const MPI_Comm comm = calibration.comm.get();
   std::optional<DeviceQueue> queue;
@@ -50,10 +48,10 @@ void measure_device_messages(Calibration& calibration, const NodeDevices& device
     devices.own->backend->make_current(devices.own->number);
     queue.emplace(*devices.own, nullptr);
     memory.emplace(*queue, Ends::anywhere);
-    memory->allocate(2 * calibration.options.largest_bytes);  // is there room for what is sent and what comes?
+    memory->allocate(2 * calibration.options.largest_bytes);  // fails here if there is no room
   });
   CalibrationOptions options = calibration.options;
-  options.budget_s *= std::max(rest_for_trials - calibration.sampler.spent(), least_part);
+  options.budget_s *= std::max(messages_end - calibration.sampler.spent(), share_min);
   COMMPASS_MPI_CALL(MPI_Bcast, &options.budget_s, 1, MPI_DOUBLE, 0, comm);
   options.progress = {};
   Calibration on_devices(comm, calibration.layout, options, *memory);
@@ -65,7 +63,7 @@ void measure_device_messages(Calibration& calibration, const NodeDevices& device
   for (const auto level : on_devices.levels)
     measure_receiving(on_devices, level, receive_share.of(level, on_devices.levels));
   calibration.provenance.samples += on_devices.sampler.count();
-  take_found(calibration, std::move(on_devices));
+  take_parameters(calibration, std::move(on_devices));
 }
 
 }  // namespace commpass

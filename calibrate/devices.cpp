@@ -20,7 +20,7 @@ void measure_devices(Calibration& calibration, const NodeDevices& devices) {
     measure_copies_within_device(calibration, devices);
     measure_device_messages(calibration, devices);
     check_staged(calibration, devices);
-  } catch (const DeviceError&) {  // of this rank alone, while others wait for it
+  } catch (const DeviceError&) {  // on this rank alone
     throw;
   } catch (const MpiError&) {
     throw;
@@ -32,11 +32,9 @@ void measure_devices(Calibration& calibration, const NodeDevices& devices) {
 void check_staged(Calibration& calibration, const NodeDevices& devices) {
   const auto& machine = calibration.machine;
   if (machine.device_to_host.empty() || machine.host_to_device.empty()) return;
-  if (!devices.have_all_one || calibration.sampler.has_spent(1)) {
-    calibration.not_measured(devices.have_all_one ? "device.held_out: no time was left"
-                                                  : "device.held_out: some ranks see no device");
-    return;
-  }
+  if (!devices.have_all_one || calibration.sampler.has_spent(1))
+    return calibration.not_measured(devices.have_all_one ? "device.held_out: no time was left"
+                                                         : "device.held_out: some ranks see no device");
   calibration.progress("held-out exchanges on devices");
   struct Kind {
     const char* name;

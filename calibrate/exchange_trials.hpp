@@ -1,4 +1,4 @@
-// Exchanges that Commpass runs itself: priced by what was found, and timed.
+// Runs exchanges by Commpass: prices them by the parameters found so far, and times them.
 #pragma once
 
 #include <array>
@@ -17,49 +17,48 @@
 
 namespace commpass {
 
-/// One exchange by one strategy.
-struct ExchangeTrial {
-  HeldOut result;
-  std::array<Seconds, most_levels> seconds_of{};  ///< what its messages cost their senders, by level; on rank 0
-  std::function<Seconds(const Machine&)> price;   ///< on rank 0
-  std::function<void()> run;                      ///< collective
-  std::span<std::byte> sent;                      ///< what this rank sends, in memory of the host
-};
-
-/// Some of them. What they send lives as long as this. Everything is collective.
+/// Exchanges, each by one strategy, and their buffers. All functions are collective.
 class ExchangeTrials {
  public:
+  using Price = std::function<Seconds(const Machine&)>;
+
   explicit ExchangeTrials(Calibration& calibration);
   ExchangeTrials(const ExchangeTrials&) = delete;
   ExchangeTrials& operator=(const ExchangeTrials&) = delete;
 
-  /// A planned exchange by each of some strategies. @param part_of  another one, of whose messages these are some
+  /// A planned exchange by each strategy. @param part_of  see HeldOut
   void add_planned(const std::string& name, const Pattern& pattern, const std::vector<std::string>& strategies,
                    const std::string& part_of = {});
-  /// A planned exchange of data that lie on a device of each rank, until it has done all.
+  /// A planned exchange of data on a device of each rank, until the device is idle.
   void add_on_device(const std::string& name, const Pattern& pattern, const std::string& strategy,
                      const Device& device);
-  /// An all-to-all that is called once, of blocks of less than 2^31 bytes for a rank.
-  /// @param price  as of ExchangeTrial
-  void add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,
-                       std::function<Seconds(const Machine&)> price);
+  /// An all-to-all that is called once, with less than 2^31 bytes for a rank.
+  /// @param price  called on rank 0
+  void add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy, Price price);
   void add_sparse(const std::string& name, const Pattern& pattern, const std::string& strategy);
 
-  /// Times those in turn, each from a common start to the last finish, until this share of the budget is spent.
+  /// Times all in turn, each from a common start to the last finish, until this share of the budget is spent.
   void time(double share);
-  /// Prices them by what was found since.
+  /// Prices all by the parameters found so far.
   void price_again();
 
   std::vector<HeldOut> results() const;
-  /// The level whose messages take most of the time of what is predicted badly. On rank 0 alone.
+  /// The level whose messages take most of the time of badly predicted exchanges. On rank 0 alone.
   Level where_most_is_missed() const;
 
  private:
+  struct Trial {
+    HeldOut result;
+    Price price;                                    ///< on rank 0
+    std::function<void()> run;                      ///< collective
+    std::span<std::byte> sent;                      ///< send buffer of this rank, in host memory
+    std::array<Seconds, most_levels> seconds_of{};  ///< of the messages' senders, by level
+  };
+  void add(const std::string& name, const std::string& strategy, const std::string& part_of, const Pattern& pattern,
+           std::span<std::byte> sent, Price price, std::function<void()> run);
+  Price price_of_plan(const Pattern& pattern, const std::string& strategy) const;
   /// The mean of the repetitions.
-  Seconds time_one(const ExchangeTrial& trial, int repetitions);
-  /// @param sent  see ExchangeTrial
-  void add(HeldOut result, const Pattern& pattern, std::span<std::byte> sent,
-           std::function<Seconds(const Machine&)> price, std::function<void()> run);
+  Seconds time_one(const Trial& trial, int repetitions);
 
   Calibration& calibration_;
   Communicator communicator_;
@@ -75,9 +74,9 @@ class ExchangeTrials {
     DeviceBackend::Stream stream;
   };
   std::list<OnDevice> on_devices_;
-  std::list<RankData> data_;  ///< a list: exchanges know where their buffers are
+  std::list<RankData> data_;  ///< a list, since exchanges keep the addresses of their buffers
   std::list<Exchange> exchanges_;
-  std::vector<ExchangeTrial> trials_;
+  std::vector<Trial> trials_;
 };
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// commpass calibrate: measures this machine and writes its profile.
+// `commpass calibrate`: measures this machine and writes its profile.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -22,10 +22,10 @@
 
 namespace {
 
-/// On stderr. fmt::print would throw where that cannot be written, and on this rank alone.
-void tell(const std::string& text) { std::fputs(commpass::wrap_lines(text).c_str(), stderr); }
+/// Prints on stderr. fmt::print may throw, on this rank alone.
+void print_note(const std::string& text) { std::fputs(commpass::wrap_lines(text).c_str(), stderr); }
 
-/// "60s", "2min", "90".
+/// Reads seconds: "60s", "2min", "90".
 double parse_duration(const std::string& text) {
   constexpr double minute = 60;
   double unit = 1;
@@ -37,8 +37,8 @@ double parse_duration(const std::string& text) {
     number.pop_back();
   }
   const auto value = commpass::parse_number<double>(number);
-  constexpr double most = 86400;
-  if (!value || !(*value > 0 && *value <= most))
+  constexpr double day_s = 86400;
+  if (!value || !(*value > 0 && *value <= day_s))
     throw commpass::InputError("--budget " + text, "it is no duration", "use for example 60s or 2min, at most a day");
   return *value * unit;
 }
@@ -64,15 +64,15 @@ void run(commpass::CalibrateArguments arguments) {
     shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank != 0) return;
     if (arguments.output.empty()) arguments.output = make_default_output(arguments.name, environment);
-    check_writable(arguments.output);  // now, not when all is measured
+    check_writable(arguments.output);  // before measuring
     if (const auto warning = replaced_warning(arguments.output, fingerprint_here()); !warning.empty())
-      tell("commpass: " + warning + ".\n");
+      print_note("commpass: " + warning + ".\n");
   });
-  const bool pretended = layout.has_value();
+  const bool is_given = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
   if (shown)
     options.progress = [](const std::string& what, double fraction) {
-      tell(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what));
+      print_note(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what));
     };
 
   const auto result = calibrate(MPI_COMM_WORLD, *layout, options);
@@ -81,19 +81,21 @@ void run(commpass::CalibrateArguments arguments) {
     write_profile(result.profile, arguments.output);
     if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);
     for (const auto& each : result.held_out)
-      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {}\n", each.exchange,
-                       each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
-                       format_error(each.error())));
+      print_note(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {}\n",
+                             each.exchange, each.strategy, format_seconds(each.predicted_s),
+                             format_seconds(each.measured_s), format_error(each.error())));
     if (!result.no_time_for.empty())
-      tell(fmt::format("commpass: no time was left of the budget for {}; use a larger --budget\n",
-                       join(result.no_time_for, ", ")));
-    if (!result.measured_again.empty()) tell(fmt::format("commpass: measured again: {}\n", result.measured_again));
+      print_note(fmt::format("commpass: no time was left of the budget for {}; use a larger --budget\n",
+                             join(result.no_time_for, ", ")));
+    if (!result.measured_again.empty())
+      print_note(fmt::format("commpass: measured again: {}\n", result.measured_again));
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
-      tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
-                       node, host, format_fixed(times_as_long, 1)));
-    tell("commpass: verdict: " + describe_verdict(result.profile.machine) + "\n");
-    tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
-                     layout->describe(), pretended ? ", as told and not as it is" : "", arguments.output));
+      print_note(
+          fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
+                      node, host, format_fixed(times_as_long, 1)));
+    print_note("commpass: verdict: " + describe_verdict(result.profile.machine) + "\n");
+    print_note(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
+                           layout->describe(), is_given ? ", as told and not as it is" : "", arguments.output));
   });
 }
 

@@ -1,4 +1,4 @@
-// What moving bytes within the memory of a rank costs: our copies, loops over values, and derived datatypes of MPI.
+// Costs of memory: our copies, loops over values, and derived datatypes of MPI.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -11,21 +11,28 @@ namespace commpass {
 
 namespace {
 
-constexpr Bytes buffer_bytes = Bytes{1} << 20;  // as much as packing touches: caches see it, as they do in an exchange
+constexpr Bytes buffer_bytes = Bytes{1} << 20;  // what packing touches, so that caches hold it as in an exchange
 
-std::vector<SizePoint> points_of(const std::map<Bytes, Series>& all, double divisor_of_bytes(Bytes)) {
-  std::vector<SizePoint> points;
-  for (const auto& [bytes, series] : all) points.push_back({bytes, series.time() / divisor_of_bytes(bytes)});
-  return points;
+/// For times of many pieces, which are long. A simulated clock does not see them and would ask for more repetitions.
+constexpr int repetitions_of_pieces_max = 20;
+
+/// As many pieces as the buffer holds with their gaps, so that a constant cost of MPI does not count.
+int pieces_of(Bytes piece_bytes) {
+  constexpr Bytes pieces_max = 512;
+  return static_cast<int>(std::min(pieces_max, buffer_bytes / (2 * piece_bytes)));
 }
 
-/// Repetitions of what has many pieces: these take long; a simulated clock does not see it and would ask for more.
-constexpr int enough_of_many = 20;
-
-/// As many pieces as the buffer holds with their gaps, so many that what MPI does once for all does not count.
-int pieces_of(Bytes piece_bytes) {
-  constexpr Bytes most = 512;
-  return static_cast<int>(std::min(most, buffer_bytes / (2 * piece_bytes)));
+/// Times sizes from 8 bytes on and fits a line.
+/// @param time  called with bytes and repetitions
+template <class Time>
+Line time_sizes(Calibration& calibration, double share, Bytes largest, Bytes factor, Time time, int divisor_of(Bytes)) {
+  std::map<Bytes, Series> times;
+  for (Bytes size = 8; size <= largest; size *= factor) times[size];
+  calibration.sampler.sample_all(times, share,
+                                 [&](Bytes bytes, int, int repetitions) { return time(bytes, repetitions); });
+  auto points = points_of(times);
+  for (auto& [bytes, seconds] : points) seconds /= divisor_of(bytes);
+  return fit_line(points);
 }
 
 }  // namespace
@@ -34,12 +41,10 @@ void measure_copies(Calibration& calibration) {
   calibration.progress("local copies");
   const std::vector<std::byte> from(buffer_bytes, std::byte{1});
   std::vector<std::byte> to(buffer_bytes);
-  std::map<Bytes, Series> copies;
-  for (Bytes size = 8; size <= buffer_bytes; size *= 4) copies[size];
-  calibration.sampler.sample_all(copies, copy_share.end, [&](Bytes bytes, int, int repetitions) {
+  const auto time = [&](Bytes bytes, int repetitions) {
     return time_local_copy(calibration.comm.get(), from, to, bytes, repetitions);
-  });
-  const auto line = fit_line(points_of(copies, [](Bytes) { return 1.0; }));
+  };
+  const auto line = time_sizes(calibration, copy_share.end, buffer_bytes, 4, time, [](Bytes) { return 1; });
   auto& machine = calibration.machine;
   machine.copy_block_s = line.alpha_s;
   if (line.beta_s_per_byte > 0) machine.copy_rate_bytes_per_s = 1 / line.beta_s_per_byte;
@@ -48,37 +53,30 @@ void measure_copies(Calibration& calibration) {
 
 void measure_value_loops(Calibration& calibration) {
   calibration.progress("loops over values");
-  constexpr Bytes largest_value = 128;  // small values: of larger ones the bytes count
+  constexpr Bytes value_bytes_max = 128;  // the bytes of larger values dominate
   const std::vector<std::byte> from(buffer_bytes, std::byte{1});
   std::vector<std::byte> to(buffer_bytes / 2);
-  std::map<Bytes, Series> loops;
-  for (Bytes size = 8; size <= largest_value; size *= 2) loops[size];
-  calibration.sampler.sample_all(loops, value_share.end, [&](Bytes bytes, int, int repetitions) {
+  const auto time = [&](Bytes bytes, int repetitions) {
     return time_value_loop(calibration.comm.get(), from, to, bytes, pieces_of(bytes),
-                           std::min(enough_of_many, repetitions));
-  });
+                           std::min(repetitions_of_pieces_max, repetitions));
+  };
   calibration.machine.value_run_s =
-      fit_line(points_of(loops, [](Bytes bytes) { return static_cast<double>(pieces_of(bytes)); })).alpha_s;
+      time_sizes(calibration, value_share.end, value_bytes_max, 2, time, pieces_of).alpha_s;
 }
 
 void measure_datatypes(Calibration& calibration) {
   calibration.progress("derived datatypes");
   std::vector<std::byte> scattered(buffer_bytes, std::byte{1}), packed(buffer_bytes / 2);
-  constexpr Bytes largest_piece = Bytes{16} << 10;
-  std::map<Bytes, Series> packings;
-  for (Bytes size = 8; size <= largest_piece; size *= 4) packings[size];
-  calibration.sampler.sample_all(packings, datatype_share.end, [&](Bytes bytes, int, int repetitions) {
+  constexpr Bytes piece_bytes_max = Bytes{16} << 10;
+  const auto time = [&](Bytes bytes, int repetitions) {
     return time_datatype(calibration.comm.get(), scattered, packed, bytes, pieces_of(bytes),
-                         std::min(enough_of_many, repetitions));
-  });
-  const auto line = fit_line(points_of(packings, [](Bytes bytes) { return static_cast<double>(pieces_of(bytes)); }));
-  constexpr double faster_than_any_memory =
-      1e13;  // bytes per second: where packing takes no time, as in a simulator, the clock alone shows
-  if (line.beta_s_per_byte * faster_than_any_memory < 1) {
-    calibration.not_measured(
+                         std::min(repetitions_of_pieces_max, repetitions));
+  };
+  const auto line = time_sizes(calibration, datatype_share.end, piece_bytes_max, 4, time, pieces_of);
+  constexpr double memory_rate_max = 1e13;  // bytes per second; above it, as in a simulator, the clock alone shows
+  if (line.beta_s_per_byte * memory_rate_max < 1)
+    return calibration.not_measured(
         "local.datatype_rate_bytes_per_s, datatype_block_s: packing a derived datatype takes no measurable time");
-    return;
-  }
   calibration.machine.datatype_rate_bytes_per_s = 1 / line.beta_s_per_byte;
   calibration.machine.datatype_block_s = line.alpha_s;
 }

@@ -1,26 +1,26 @@
 #include "calibrate/memory_timing.hpp"
 
-#include <algorithm>
 #include <vector>
 
-#include "model/median.hpp"
+#include "calibrate/sampling.hpp"
 #include "runtime/execute/local_copy.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
 namespace {
 
-Seconds median_over_ranks(MPI_Comm comm, Seconds seconds) {
-  const int ranks = ranks_in(comm);
-  std::vector<double> all(static_cast<std::size_t>(ranks));
-  COMMPASS_MPI_CALL(MPI_Allgather, &seconds, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm);
-  return median(std::move(all));
+/// @param work  called with the number of the repetition
+template <class Work>
+Seconds time_on_each_rank(MPI_Comm comm, int repetitions, Work work) {
+  COMMPASS_MPI_CALL(MPI_Barrier, comm);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) work(i);
+  return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
 }
 
-/// Blocks of one size with gaps of half and of a whole block: no constant stride that a library could simplify.
+/// Blocks of one size with gaps of half and of a whole block: libraries simplify constant strides.
 class GappedType {
  public:
   GappedType(Bytes piece_bytes, int pieces) {
@@ -45,42 +45,36 @@ class GappedType {
 
 Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes,
                         int repetitions) {
-  const auto size = static_cast<std::size_t>(bytes);
+  const auto size = at(bytes);
   const std::size_t places = from.size() / size;
-  COMMPASS_MPI_CALL(MPI_Barrier, comm);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) {
-    const auto place = static_cast<std::size_t>(i) % places * size;
+  return time_on_each_rank(comm, repetitions, [&](int i) {
+    const auto place = at(i) % places * size;
     const LocalCopy copy{from.data() + place, to.data() + place, size};
     local_copy({&copy, 1});
-  }
-  return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
+  });
 }
 
 Seconds time_value_loop(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes value_bytes,
                         int values, int repetitions) {
   ValueRuns runs;
   for (std::int64_t i = 0; i < values; ++i) runs.push_back({2 * i, i, 1});
-  COMMPASS_MPI_CALL(MPI_Barrier, comm);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) copy_values(runs, value_bytes, from.data(), to.data());
-  return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
+  return time_on_each_rank(comm, repetitions, [&](int) { copy_values(runs, value_bytes, from.data(), to.data()); });
 }
 
 Seconds time_datatype(MPI_Comm comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
                       int pieces, int repetitions) {
   const GappedType type(piece_bytes, pieces);
   const int packed_bytes = static_cast<int>(packed.size());
-  COMMPASS_MPI_CALL(MPI_Barrier, comm);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) {
-    int end = 0;
-    COMMPASS_MPI_CALL(MPI_Pack, scattered.data(), 1, type.get(), packed.data(), packed_bytes, &end, comm);
-    end = 0;
-    COMMPASS_MPI_CALL(MPI_Unpack, packed.data(), packed_bytes, &end, scattered.data(), 1, type.get(), comm);
-  }
-  constexpr double ways = 2;
-  return median_over_ranks(comm, (MPI_Wtime() - begin) / ways / repetitions);
+  constexpr double directions = 2;
+  return time_on_each_rank(
+             comm, repetitions,
+             [&](int) {
+               int end = 0;
+               COMMPASS_MPI_CALL(MPI_Pack, scattered.data(), 1, type.get(), packed.data(), packed_bytes, &end, comm);
+               end = 0;
+               COMMPASS_MPI_CALL(MPI_Unpack, packed.data(), packed_bytes, &end, scattered.data(), 1, type.get(), comm);
+             }) /
+         directions;
 }
 
 }  // namespace commpass

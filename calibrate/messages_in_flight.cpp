@@ -1,8 +1,8 @@
-// How many messages a rank may have in flight to other nodes.
+// Finds the number of messages in flight to other nodes beyond which a network loses some.
 #include <fmt/core.h>
 
-#include "calibrate/bisect.hpp"
 #include "calibrate/calibration.hpp"
+#include "calibrate/fit/switches.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/late_messages.hpp"
 #include "runtime/mpi/crowded_exchanges.hpp"
@@ -11,14 +11,14 @@ namespace commpass {
 
 namespace {
 
-/// Looks between the number with which exchanges come in time and that with which most are late.
+/// Bisects between the number of messages without late exchanges and that with mostly late ones.
 void narrow(Calibration& calibration, const CrowdedExchanges& in_time, LateMessages& late) {
   const auto is_late = [&](Bytes number) {
     if (2 * late.late < late.of || calibration.sampler.has_spent(flight_share.end)) return true;
     const auto messages = static_cast<int>(number);
     const CrowdedExchanges between{
         messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)};
-    calibration.sampler.look();
+    calibration.sampler.check_time();
     const auto found = find_late_messages(std::vector{in_time, between});
     if (found) late = *found;
     return found.has_value();
@@ -40,7 +40,7 @@ void measure_messages_in_flight(Calibration& calibration) {
     if (calibration.sampler.has_spent(flight_share.end)) break;
     crowded.push_back(
         {messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)});
-    calibration.sampler.look();
+    calibration.sampler.check_time();
     provenance.late_messages = find_late_messages(crowded);
     if (!provenance.late_messages) continue;
     narrow(calibration, crowded[crowded.size() - 2], *provenance.late_messages);

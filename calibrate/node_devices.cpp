@@ -1,9 +1,9 @@
-#include "calibrate/node_devices.hpp"
-
+// Finds the devices that ranks see, and which of them each rank uses.
 #include <algorithm>
 #include <array>
 #include <span>
 
+#include "calibrate/devices.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -13,7 +13,7 @@ namespace commpass {
 
 namespace {
 
-constexpr std::size_t most_devices = 64;
+constexpr std::size_t devices_max = 64;
 using Text = std::array<char, 64>;
 
 Text text_of(const std::string& text) {
@@ -22,9 +22,9 @@ Text text_of(const std::string& text) {
   return result;
 }
 
-/// What a rank tells all.
+/// The devices of a rank, as all ranks get them.
 struct Seen {
-  std::array<Text, most_devices> places{};
+  std::array<Text, devices_max> places{};
   int count = 0;
   int are_known_to_mpi = 0;
   Text kind{}, name{};  ///< of its first device
@@ -36,10 +36,10 @@ struct Seen {
   }
 };
 
-/// Those of one kind.
-Seen look(const DeviceBackend& backend) {
+/// The devices of one kind.
+Seen look_for_devices(const DeviceBackend& backend) {
   Seen seen;
-  const int count = std::min(backend.count(), static_cast<int>(most_devices));
+  const int count = std::min(backend.count(), static_cast<int>(devices_max));
   for (; seen.count < count; ++seen.count) {
     const auto identity = backend.identify(seen.count);
     seen.places[static_cast<std::size_t>(seen.count)] = text_of(backend.name() + (" " + identity.place));
@@ -50,7 +50,7 @@ Seen look(const DeviceBackend& backend) {
   return seen;
 }
 
-/// Each device that ranks of a node see, once, in the order of ranks.
+/// The devices that ranks of a node see, each once, in the order of ranks.
 std::vector<Text> places_on(std::span<const Rank> ranks, const std::vector<Seen>& all) {
   std::vector<Text> result;
   for (const Rank rank : ranks) {
@@ -63,7 +63,7 @@ std::vector<Text> places_on(std::span<const Rank> ranks, const std::vector<Seen>
   return result;
 }
 
-/// Of the devices of its node a rank's, if it sees it, else the first that it sees.
+/// The device of a rank by its share of its node's devices if it sees that one, else the first that it sees.
 std::optional<int> own_number(const Layout& layout, Rank rank, const std::vector<Seen>& all) {
   const auto& seen = all[static_cast<std::size_t>(rank)];
   if (seen.count == 0) return {};
@@ -92,7 +92,7 @@ NodeDevices find_node_devices(MPI_Comm comm, const Layout& layout) {
       const auto kinds = all_device_backends();
       if (kinds.empty()) return;
       backend = kinds.front();
-      mine = look(*backend);
+      mine = look_for_devices(*backend);
     });
   } catch (const Error& error) {  // the same on every rank
     devices.why_none = error.what();

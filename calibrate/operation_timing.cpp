@@ -4,21 +4,8 @@
 
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
 
 namespace commpass {
-
-namespace {
-
-template <class Operation>
-Seconds mean(MPI_Comm comm, int repetitions, Operation operation) {
-  const auto all = [&] {
-    for (int i = 0; i < repetitions; ++i) operation();
-  };
-  return time_exchange(comm, all) / repetitions;
-}
-
-}  // namespace
 
 PutWindow::PutWindow(MPI_Comm comm, std::span<std::byte> memory) {
   COMMPASS_MPI_CALL(MPI_Win_create, memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL, comm,
@@ -29,16 +16,17 @@ PutWindow::PutWindow(MPI_Comm comm, std::span<std::byte> memory) {
 PutWindow::~PutWindow() { MPI_Win_free(&window_); }
 
 Seconds time_barrier(MPI_Comm comm, int repetitions) {
-  return mean(comm, repetitions, [&] { COMMPASS_MPI_CALL(MPI_Barrier, comm); });
+  return mean_seconds(comm, repetitions, [&] { COMMPASS_MPI_CALL(MPI_Barrier, comm); });
 }
 
 Seconds time_allreduce(MPI_Comm comm, int repetitions) {
   double value = 1, sum = 0;
-  return mean(comm, repetitions, [&] { COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm); });
+  return mean_seconds(comm, repetitions,
+                      [&] { COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm); });
 }
 
 Seconds time_window(MPI_Comm comm, std::span<std::byte> memory, int repetitions) {
-  return mean(comm, repetitions, [&] { const PutWindow window(comm, memory); });
+  return mean_seconds(comm, repetitions, [&] { const PutWindow window(comm, memory); });
 }
 
 Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetitions) {
@@ -46,11 +34,11 @@ Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetiti
   const int ranks = ranks_in(comm);
   const std::array<std::byte, put_bytes> data{};
   COMMPASS_MPI_CALL(MPI_Win_fence, 0, window.get());
-  return mean(comm, repetitions, [&] {
+  return mean_seconds(comm, repetitions, [&] {
     for (int i = 0; i < puts; ++i) {
-      // Evenly over all other ranks, and to a place that no other rank puts into.
+      // Evenly over all other ranks, each into a place of its own.
       const int step = static_cast<int>(std::int64_t{ranks - 1} * i / puts);
-      const auto place = static_cast<MPI_Aint>((std::int64_t{rank} * most_puts + i) * put_bytes);
+      const auto place = static_cast<MPI_Aint>((std::int64_t{rank} * puts_max + i) * put_bytes);
       COMMPASS_MPI_CALL(MPI_Put, data.data(), static_cast<int>(put_bytes), MPI_BYTE, (rank + 1 + step) % ranks, place,
                         static_cast<int>(put_bytes), MPI_BYTE, window.get());
     }

@@ -1,4 +1,4 @@
-// The operations of dynamic exchanges: collectives, unexpected messages, one-sided communication.
+// Costs of the operations of dynamic exchanges: collectives, probes, one-sided communication.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -25,7 +25,8 @@ void measure_collectives(Calibration& calibration, double share) {
   calibration.machine.operations.allreduce_s = all[Collective::allreduce].time();
 }
 
-/// Why windows cannot be had; empty if they can. Open MPI has none over shared memory without single copies.
+/// The reason why windows cannot be created; empty if they can. Open MPI has none over shared memory without single
+/// copies.
 std::string lack_of_windows(MPI_Comm comm, std::span<std::byte> memory) {
   try {
     const PutWindow window(comm, memory);
@@ -36,29 +37,25 @@ std::string lack_of_windows(MPI_Comm comm, std::span<std::byte> memory) {
 }
 
 void measure_window(Calibration& calibration, std::span<std::byte> memory, double share) {
-  std::map<int, Series> windows{{0, {}}};
-  calibration.sampler.sample_all(windows, share, [&](int, int, int repetitions) {
-    return time_window(calibration.comm.get(), memory, repetitions);
-  });
-  calibration.machine.operations.window_s = windows.begin()->second.time();
+  calibration.machine.operations.window_s = calibration.sampler.sample_one(
+      share, [&](int repetitions) { return time_window(calibration.comm.get(), memory, repetitions); });
 }
 
 /// Epochs of 1 to 32 puts: T = fence + puts·put.
 void measure_puts(Calibration& calibration, std::span<std::byte> memory, double share) {
   const MPI_Comm comm = calibration.comm.get();
   const PutWindow window(comm, memory);
-  std::map<int, Series> epochs;
-  for (int puts = 1; puts <= most_puts; puts *= 2) epochs[puts];
-  calibration.sampler.sample_all(
-      epochs, share, [&](int puts, int, int repetitions) { return time_puts(comm, window, puts, repetitions); });
-  std::vector<SizePoint> points;
-  for (const auto& [puts, series] : epochs) points.push_back({puts, series.time()});
-  const auto line = fit_line(points);
+  std::map<Bytes, Series> epochs;  // by number of puts
+  for (int puts = 1; puts <= puts_max; puts *= 2) epochs[puts];
+  calibration.sampler.sample_all(epochs, share, [&](Bytes puts, int, int repetitions) {
+    return time_puts(comm, window, static_cast<int>(puts), repetitions);
+  });
+  const auto line = fit_line(points_of(epochs));
   calibration.machine.operations.fence_s = line.alpha_s;
   calibration.machine.operations.put_s = line.beta_s_per_byte;
 }
 
-/// By how much a message of the slowest level takes longer if its receiver has to find it.
+/// The additional time of a message of the slowest level whose receiver has to probe it.
 void measure_probe(Calibration& calibration, double share) {
   const auto pair = calibration.pairs(calibration.levels.back()).front();
   constexpr Bytes bytes = 8;
@@ -81,7 +78,7 @@ void measure_operations(Calibration& calibration) {
   };
   measure_collectives(calibration, share(1));
   measure_probe(calibration, share(2));
-  std::vector<std::byte> memory(static_cast<std::size_t>(ranks * most_puts * put_bytes));
+  std::vector<std::byte> memory(static_cast<std::size_t>(ranks * puts_max * put_bytes));
   if (const auto why = lack_of_windows(calibration.comm.get(), memory); !why.empty()) {
     calibration.not_measured("operations.put_s, fence_s, window_s: " + why);
     return;

@@ -1,4 +1,4 @@
-// Ping-pongs, the lines through them, and where one protocol ends and the next begins.
+// Protocols: ping-pongs, their segments, and the switches between them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <random>
 #include <utility>
 
-#include "calibrate/bisect.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/fit/switches.hpp"
@@ -26,21 +25,21 @@ struct PingPong {
 using PingPongs = std::map<PingPong, Series>;
 
 Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round, int repetitions) {
-  // Different pairs in turn: no single core decides.
-  constexpr std::size_t most_pairs = 4;
+  // Pairs take turns, so that the result does not depend on a single core.
+  constexpr std::size_t pairs_max = 4;
   const auto& pairs = calibration.pairs(what.level);
-  const auto& [first, second] = pairs[static_cast<std::size_t>(round) % std::min(pairs.size(), most_pairs)];
+  const auto& [first, second] = pairs[static_cast<std::size_t>(round) % std::min(pairs.size(), pairs_max)];
   return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
 }
 
 void time_ping_pongs(Calibration& calibration, PingPongs& ping_pongs, double share,
-                     int most_rounds = std::numeric_limits<int>::max()) {
+                     int rounds_max = std::numeric_limits<int>::max()) {
   calibration.sampler.sample_all(
       ping_pongs, share,
       [&](const PingPong& what, int round, int repetitions) {
         return time_ping_pong(calibration, what, round, repetitions);
       },
-      most_rounds);
+      rounds_max);
 }
 
 /// Log-uniform sizes, one drawn from each of `bins` bins, and the ends.
@@ -61,20 +60,19 @@ std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Level level) {
   return result;
 }
 
-/// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
-/// them?
+/// Bisects between the last size of a segment and the first of the next.
 void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Level level, std::vector<Segment>& segments,
                    std::size_t index) {
   Bytes low = segments[index].max_bytes, high = calibration.options.largest_bytes;
   for (const auto& point : points_of(ping_pongs, level))
     if (point.bytes > low) high = std::min(high, point.bytes);
   const double share = switch_share.of(level, calibration.levels).end;
-  constexpr double indistinguishable = 0.03;
+  constexpr double distinguishable_ratio = 0.03;
   constexpr int samples = 5;
   segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {
     const double before = segments[index].line.at(bytes), after = segments[index + 1].line.at(bytes);
-    // Where it makes no difference, and when the time is over, what is known to be below stays the limit.
-    if (calibration.sampler.has_spent(share) || std::abs(after / before - 1) < indistinguishable) return true;
+    // If the lines hardly differ, or the share is spent, the largest size known to be below stays the limit.
+    if (calibration.sampler.has_spent(share) || std::abs(after / before - 1) < distinguishable_ratio) return true;
     auto& series = ping_pongs[{level, bytes}];
     for (int i = 0; i < samples; ++i)
       calibration.sampler.sample(series, [&](int repetitions) {
@@ -85,23 +83,23 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Level level,
   });
 }
 
-/// Pieces of the sizes that were drawn, and of further ones where these do not explain some.
+/// Segments of the drawn sizes, and of further sizes beside unexplained ones.
 std::vector<Segment> find_segments(Calibration& calibration, PingPongs& ping_pongs, Level level) {
-  constexpr int most_rounds = 3;
+  constexpr int rounds_max = 3;
   for (int round = 0;; ++round) {
     const auto points = points_of(ping_pongs, level);
     auto segments = fit_segments(points);
     PingPongs further;
     for (const Bytes size : sizes_beside_unexplained(points, segments)) further[{level, size}];
     const double end = switch_share.of(level, calibration.levels).middle();
-    if (further.empty() || round == most_rounds || calibration.sampler.has_spent(end)) return segments;
+    if (further.empty() || round == rounds_max || calibration.sampler.has_spent(end)) return segments;
     time_ping_pongs(calibration, further, end);
     ping_pongs.merge(further);
   }
 }
 
-/// Samples sizes until each has twice as many samples as the one that has most of them.
-/// @return was there time for that?
+/// Samples sizes until each has twice the largest number of samples.
+/// @return was there time?
 bool double_samples(Calibration& calibration, const std::vector<PingPongs::iterator>& sizes, double share) {
   std::size_t most = 0;
   for (const auto& size : sizes) most = std::max(most, size->second.samples.size());
@@ -117,11 +115,11 @@ bool double_samples(Calibration& calibration, const std::vector<PingPongs::itera
   return true;
 }
 
-/// Samples the sizes of pieces again whose slope is not known to a hundredth: that of a few short sizes is known far
-/// worse than their times are. Lines and intervals are found anew; where pieces end is not.
+/// Samples segments again whose slope is not known to 1 %: the slope of a few small sizes is much less certain than
+/// their times. Fits their lines and intervals again, and keeps their ends.
 void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Level level, std::vector<Segment>& segments) {
-  constexpr double sharp = 0.01;
-  constexpr int most_rounds = 3;
+  constexpr double slope_precision = 0.01;
+  constexpr int rounds_max = 3;
   const double share = switch_share.of(level, calibration.levels).end;
   Bytes begin = 1;
   for (auto& segment : segments) {
@@ -130,26 +128,27 @@ void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Level level
     for (auto size = ping_pongs.lower_bound({level, first});
          size != ping_pongs.end() && size->first <= PingPong{level, segment.max_bytes}; ++size)
       sizes.push_back(size);
-    for (int round = 0; round < most_rounds; ++round) {
-      if (segment.beta_interval.high - segment.beta_interval.low <= 2 * sharp * segment.line.beta_s_per_byte) break;
+    for (int round = 0; round < rounds_max; ++round) {
+      if (segment.beta_interval.high - segment.beta_interval.low <= 2 * slope_precision * segment.line.beta_s_per_byte)
+        break;
       if (!double_samples(calibration, sizes, share)) return;
       std::vector<SizePoint> points;
       for (const auto& size : sizes) points.push_back({size->first.bytes, size->second.time()});
-      const Bytes last = segment.max_bytes;  // found between the sizes
+      const Bytes last = segment.max_bytes;  // lies between the sizes
       segment = fit_segment(points);
       segment.max_bytes = last;
     }
   }
 }
 
-/// Pieces, and where each ends. Sizes that are looked at on the way to a switch may tell of another piece between two.
+/// Segments and their ends. Sizes measured during a bisection may reveal another segment.
 std::vector<Segment> find_switches(Calibration& calibration, PingPongs& ping_pongs, Level level) {
-  constexpr int most_rounds = 3;
+  constexpr int rounds_max = 3;
   const double share = switch_share.of(level, calibration.levels).end;
   for (int round = 1;; ++round) {
     auto segments = find_segments(calibration, ping_pongs, level);
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, level, segments, i);
-    if (round == most_rounds || calibration.sampler.has_spent(share) ||
+    if (round == rounds_max || calibration.sampler.has_spent(share) ||
         sizes_beside_unexplained(points_of(ping_pongs, level), segments).empty())
       return segments;
   }
@@ -175,15 +174,15 @@ void measure_protocols(Calibration& calibration) {
     for (const auto level : calibration.levels)
       for (std::size_t i = 0; i < sizes.size(); i += step) ping_pongs[{level, sizes[i]}];
   };
-  // Where ranks wait for a processor so long that the time is over with a few sizes, these must do.
-  constexpr std::size_t late_sizes = 6;
-  add_every(late_sizes);
+  // On an oversubscribed machine every sixth size may spend the share.
+  constexpr std::size_t late_step = 6;
+  add_every(late_step);
   time_ping_pongs(calibration, ping_pongs, ping_pong_share.end, 1);
   if (!calibration.sampler.is_late(ping_pong_share.end)) {
     add_every(1);
     time_ping_pongs(calibration, ping_pongs, ping_pong_share.end);
   }
-  // Of the lines' sizes; those that are looked at on the way to a switch only have to fall on one side of it.
+  // Before bisections, whose sizes need not settle.
   auto& provenance = calibration.provenance;
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_unsettled += !series.settled();
   for (const auto level : calibration.levels) fit_protocols(calibration, ping_pongs, level);
@@ -201,25 +200,21 @@ void find_rendezvous(Calibration& calibration, Level level) {
   const auto pair = calibration.pairs(level).front();
   const auto waits = [&](Bytes bytes) {
     constexpr Seconds late_s = 1e-3;
-    constexpr int most_tries = 5;
-    const int tries = calibration.sampler.is_late(switch_share.end) ? 1 : most_tries;
+    constexpr int tries_max = 5;
+    const int tries = calibration.sampler.is_late(switch_share.end) ? 1 : tries_max;
     std::vector<double> times;
     for (int i = 0; i < tries; ++i) {
       times.push_back(calibration.bench.early_send(pair.first, pair.second, bytes, late_s));
-      calibration.sampler.look();
+      calibration.sampler.check_time();
     }
     return median(std::move(times)) > late_s / 2;
   };
   const Bytes largest = calibration.options.largest_bytes;
   auto& from = calibration.channel(level).rendezvous_from_bytes;
-  if (!waits(largest)) {
+  if (waits(largest)) from = waits(1) ? 0 : bisect(1, largest, waits) + 1;
+  else
     calibration.not_measured(fmt::format("{}: a send of {} bytes does not wait for its receive",
                                          calibration.host_key(level, "rendezvous_from_bytes"), largest));
-  } else if (waits(1)) {
-    from = 0;
-  } else {
-    from = bisect(1, largest, waits) + 1;
-  }
 }
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// Many messages at once to one rank: what taking in each further one costs its processor.
+// Many messages at once to one rank: o_r of further messages.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace commpass {
 
 namespace {
 
-/// What one more message to a receiver takes without it.
+/// The time of a further message to a receiver by its senders, and by the rates that they share.
 class Senders {
  public:
   Senders(const Calibration& calibration, Level level, Rank receiver, std::span<const Rank> senders)
@@ -33,7 +33,7 @@ class Senders {
     limit(levels[node].up_rate_bytes_per_s * count_ / most_of_a_node);
     limit(levels[node].down_rate_bytes_per_s);
     limit(levels[outermost].node_share_bytes_per_s * layout.nodes());
-    // Senders of the receiver's group do not share a group's links, all others share those into it.
+    // Senders outside the receiver's group share the links into it.
     for (const auto group : levels_of_groups(layout)) {
       const auto is_outside = [&](Rank sender) { return layout.level(sender, receiver) > group; };
       if (const auto outside = std::ranges::count_if(senders, is_outside); outside > 0)
@@ -52,8 +52,7 @@ class Senders {
   double shared_rate_ = std::numeric_limits<double>::infinity();  ///< of all senders together
 };
 
-/// Bursts each way between the first two ranks of a level: what a receiver's own processor tells, which sends as
-/// much.
+/// Bursts each way between the first two ranks of a level: their processors send and receive.
 Bursts time_both_ways(Calibration& calibration, Level level, const Channel& channel, double share) {
   const auto pair = calibration.pairs(level).front();
   return {calibration, channel, share, 1, [&calibration, pair](Bytes bytes, int messages, int repetitions) {
@@ -61,7 +60,7 @@ Bursts time_both_ways(Calibration& calibration, Level level, const Channel& chan
           }};
 }
 
-/// A single message each way, of all sizes of the bursts.
+/// Times a single message each way, of all sizes of the bursts.
 std::map<Bytes, Series> time_once_each_way(Calibration& calibration, Level level, double share) {
   const auto& channel = calibration.channel(level);
   const auto pair = calibration.pairs(level).front();
@@ -79,9 +78,9 @@ CrossedStep crossed_step(const Channel& channel, Bytes bytes, const Estimate& st
   return {bytes, step.value, channel.protocol(bytes).next_seconds(size), size / channel.link_rate_bytes_per_s};
 }
 
-/// Of the smallest messages, whose bytes nothing else is busy with: the senders of a fan-in may be slower than their
-/// receiver. 0 where it cannot be told.
-Seconds taking_of_smallest(Calibration& calibration, Level level, double share, Seconds gamma_s) {
+/// o_r of the smallest messages by bursts each way: the senders of a fan-in may be slower than their receiver. 0 if
+/// undetermined.
+Seconds receive_overhead_of_smallest(Calibration& calibration, Level level, double share, Seconds gamma_s) {
   auto smallest = calibration.channel(level);
   smallest.protocols.resize(1);
   const auto step = time_both_ways(calibration, level, smallest, share).steps(0, gamma_s).front();
@@ -89,15 +88,15 @@ Seconds taking_of_smallest(Calibration& calibration, Level level, double share, 
   return is_determined(step) ? fit_taking_beside_sending(crossed_step(smallest, bytes, step)) : 0;
 }
 
-void tell_undetermined(Calibration& calibration, Level level, const Protocol& protocol, const char* of,
-                       const char* and_so) {
+void report_undetermined(Calibration& calibration, Level level, const Protocol& protocol, const char* of,
+                         const char* and_so) {
   calibration.not_measured(
       fmt::format("{}: alpha_receive_s and beta_receive_s_per_byte: times of {} differ by more than a further message "
                   "takes{}",
                   calibration.host_key(level, protocol.name), of, and_so));
 }
 
-/// Where a rank has one partner only, messages each way tell: what they take beyond sending.
+/// For ranks with one partner: o_r is the time of messages each way beyond sending.
 void measure_receiving_of_two(Calibration& calibration, Level level, double share) {
   auto& channel = calibration.channel(level);
   const auto bursts = time_both_ways(calibration, level, channel, share);
@@ -107,7 +106,7 @@ void measure_receiving_of_two(Calibration& calibration, Level level, double shar
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      tell_undetermined(calibration, level, protocol, "messages each way", "");
+      report_undetermined(calibration, level, protocol, "messages each way", "");
       continue;
     }
     std::array<CrossedStep, 2> crossed;
@@ -129,10 +128,7 @@ void measure_receiving(Calibration& calibration, Level level, const Share& share
   auto& channel = calibration.channel(level);
   const Rank receiver = calibration.pairs(level).front().second;
   auto senders = partners(calibration.layout, receiver, level);
-  if (senders.size() < 2) {
-    measure_receiving_of_two(calibration, level, share.end);
-    return;
-  }
+  if (senders.size() < 2) return measure_receiving_of_two(calibration, level, share.end);
   const auto time = [&](double end) {
     return Bursts(calibration, channel, end, static_cast<double>(senders.size()),
                   [&](Bytes bytes, int messages, int repetitions) {
@@ -141,23 +137,23 @@ void measure_receiving(Calibration& calibration, Level level, const Share& share
   };
   const double third = (share.end - share.begin) / 3;
   auto bursts = time(share.begin + third);
-  // Of hundreds of messages at once one is late each time where one in a hundred is; of tens none in many samples.
-  constexpr std::size_t few = 3;
-  if (!bursts.are_settled() && senders.size() > few) {
-    senders.resize(few);
+  // If one message in a hundred is late, most samples of a fan-in have a late one. Three senders have fewer messages.
+  constexpr std::size_t fewer_senders = 3;
+  if (!bursts.are_settled() && senders.size() > fewer_senders) {
+    senders.resize(fewer_senders);
     bursts = time(share.begin + 2 * third);
   }
   const Seconds gamma = bursts.gamma();
   const Senders others(calibration, level, receiver, senders);
-  // What messages hide is what the same processor needs for smaller ones, as far as it is known.
-  Line taking{taking_of_smallest(calibration, level, share.end, gamma), 0};
+  // If the time of a message is hidden, o_r of the smaller messages counts.
+  Line taking{receive_overhead_of_smallest(calibration, level, share.end, gamma), 0};
   bool is_known = false;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      tell_undetermined(calibration, level, protocol, "many senders",
-                        is_known ? "; taken to be as of smaller messages, whose receiver is the same" : "");
+      report_undetermined(calibration, level, protocol, "many senders",
+                          is_known ? "; taken to be as of smaller messages, whose receiver is the same" : "");
       if (!is_known) continue;
       protocol.alpha_receive_s = taking.alpha_s;
       protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;

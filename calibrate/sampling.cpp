@@ -4,15 +4,31 @@
 
 #include "model/median.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
 bool Series::settled() const {
-  constexpr std::size_t least = 9;
+  constexpr std::size_t samples_min = 9;
   constexpr double precision = 0.03;
-  if (samples.size() < least) return false;
+  if (samples.size() < samples_min) return false;
   const auto interval = lower_quartile_interval(samples);
   return interval.high - interval.low <= precision * time();
+}
+
+std::vector<SizePoint> points_of(const std::map<Bytes, Series>& times) {
+  std::vector<SizePoint> points;
+  for (const auto& [bytes, series] : times) points.push_back({bytes, series.time()});
+  return points;
+}
+
+Seconds median_over_ranks(MPI_Comm comm, std::optional<Seconds> mine) {
+  constexpr Seconds none = -1;
+  const auto seconds = mine.value_or(none);
+  std::vector<double> all(at(ranks_in(comm)));
+  COMMPASS_MPI_CALL(MPI_Allgather, &seconds, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm);
+  std::erase(all, none);
+  return median(std::move(all));
 }
 
 Sampler::Sampler(MPI_Comm comm, Seconds budget_s) : comm_(comm), begin_(MPI_Wtime()), budget_s_(budget_s) {}
@@ -34,9 +50,9 @@ bool Sampler::has_spent(double share) const {
 }
 
 void Sampler::forget_if_disturbed(const std::vector<Series*>& sampled, std::size_t& forgotten) {
-  constexpr std::size_t enough = 5;  // series, to tell a burst of interference from one late message
-  constexpr double far = 1.3;
-  if (sampled.size() < enough) return;
+  constexpr std::size_t series_min = 5;  // to distinguish interference from one late message
+  constexpr double disturbed_ratio = 1.3;
+  if (sampled.size() < series_min) return;
   std::vector<double> ratios;
   std::size_t fewest = sampled.front()->samples.size();
   for (const auto* series : sampled) {
@@ -44,8 +60,8 @@ void Sampler::forget_if_disturbed(const std::vector<Series*>& sampled, std::size
     ratios.push_back(series->samples.back() / lower_quartile(before));
     fewest = std::min(fewest, before.size());
   }
-  // Where as much is spoilt as is not, that is how things are.
-  if (median(std::move(ratios)) <= far || forgotten >= fewest) return;
+  // If half of the rounds are slow, that is the machine and not interference.
+  if (median(std::move(ratios)) <= disturbed_ratio || forgotten >= fewest) return;
   ++forgotten;
   ++disturbed_rounds_;
   for (auto* series : sampled) series->samples.pop_back();

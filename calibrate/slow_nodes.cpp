@@ -1,4 +1,4 @@
-// Is a node slower than the others? Every node at once, within it and with its neighbours.
+// Finds slow nodes: ping-pongs on all nodes at once, within each and with its neighbours.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,7 +12,7 @@ namespace commpass {
 
 namespace {
 
-/// Pairs that are timed at once, and the nodes that each of them is about.
+/// Pairs that are timed at once, and the nodes of each pair.
 struct Round {
   std::vector<Pair> pairs;
   std::vector<std::vector<int>> nodes;  ///< of each pair
@@ -30,12 +30,12 @@ Round within_nodes(const Layout& layout) {
   return round;
 }
 
-/// The first ranks of nodes that follow each other in a ring, so that no node is in two pairs of a round.
+/// Pairs of the first ranks of neighbouring nodes in a ring. In a round, no node is in two pairs.
 std::vector<Round> between_nodes(const Layout& layout) {
   const int nodes = layout.nodes();
-  constexpr int least = 3;  // of two nodes their messages are as slow as either
-  if (nodes < least) return {};
-  std::vector<Round> rounds(least);
+  constexpr int nodes_min = 3;  // messages between two nodes do not show which one is slow
+  if (nodes < nodes_min) return {};
+  std::vector<Round> rounds(3);
   for (int node = 0; node < nodes; ++node) {
     const bool is_odd_end = node + 1 == nodes && nodes % 2 == 1;
     auto& round = rounds[is_odd_end ? 2 : static_cast<std::size_t>(node % 2)];
@@ -47,17 +47,17 @@ std::vector<Round> between_nodes(const Layout& layout) {
   return rounds;
 }
 
-/// What was timed of a node: the quickest of its pairs, for the slowness of the other one's node is not its own.
+/// The time of each node: that of its fastest pair, since the other node of a pair may be the slow one.
 using Times = std::map<int, Interval>;
 
 Times times_of(Calibration& calibration, const std::vector<Round>& rounds, Bytes bytes, double share) {
   using Key = std::pair<std::size_t, std::size_t>;  // round and pair
   std::map<Key, Series> all;
-  std::map<std::size_t, Series> of_round;  // each takes its samples; the pairs' times come with them
+  std::map<std::size_t, Series> of_round;  // samples medians; `all` collects the times of the pairs
   for (std::size_t i = 0; i < rounds.size(); ++i) of_round[i];
   calibration.sampler.sample_all(of_round, share, [&](std::size_t index, int, int repetitions) {
-    constexpr int enough = 20;  // to see what is far slower
-    const auto times = calibration.bench.ping_pongs(rounds[index].pairs, bytes, std::min(enough, repetitions));
+    constexpr int repetitions_max = 20;
+    const auto times = calibration.bench.ping_pongs(rounds[index].pairs, bytes, std::min(repetitions_max, repetitions));
     for (std::size_t pair = 0; pair < times.size(); ++pair) all[{index, pair}].samples.push_back(times[pair]);
     return median(times);
   });
@@ -71,8 +71,8 @@ Times times_of(Calibration& calibration, const std::vector<Round>& rounds, Bytes
   return result;
 }
 
-/// The nodes that take far longer than the median node, or of two than the faster one.
-void find_slow(const Times& times, std::map<int, double>& slow) {
+/// Adds nodes that are slower than the median node by 25 %, or of two nodes than the faster one.
+void add_slow_nodes(const Times& times, std::map<int, double>& slow) {
   if (times.size() < 2) return;
   std::vector<double> highs, lows;
   for (const auto& [node, interval] : times) {
@@ -80,13 +80,12 @@ void find_slow(const Times& times, std::map<int, double>& slow) {
     lows.push_back(interval.low);
   }
   const auto usual = [](const std::vector<double>& seconds) {
-    constexpr std::size_t least_with_a_middle = 3;
-    return seconds.size() < least_with_a_middle ? std::ranges::min(seconds) : median(seconds);
+    return seconds.size() > 2 ? median(seconds) : std::ranges::min(seconds);
   };
   const double usual_high = usual(highs), usual_low = usual(lows);
-  constexpr double far = 1.25;
+  constexpr double slow_ratio = 1.25;
   for (const auto& [node, interval] : times)
-    if (interval.low > far * usual_high) slow[node] = std::max(slow[node], interval.low / usual_low);
+    if (interval.low > slow_ratio * usual_high) slow[node] = std::max(slow[node], interval.low / usual_low);
 }
 
 }  // namespace
@@ -97,9 +96,9 @@ void find_slow_nodes(Calibration& calibration) {
   const auto within = within_nodes(calibration.layout);
   constexpr Bytes small = 8, large = Bytes{64} << 10;
   for (const auto bytes : {small, large}) {
-    if (within.pairs.size() > 1) find_slow(times_of(calibration, {within}, bytes, node_share.end / 2), slow);
+    if (within.pairs.size() > 1) add_slow_nodes(times_of(calibration, {within}, bytes, node_share.end / 2), slow);
     if (const auto rounds = between_nodes(calibration.layout); !rounds.empty())
-      find_slow(times_of(calibration, rounds, bytes, node_share.end), slow);
+      add_slow_nodes(times_of(calibration, rounds, bytes, node_share.end), slow);
   }
   const auto hosts = host_names(calibration.comm.get());
   for (const auto& [node, times_as_long] : slow) {

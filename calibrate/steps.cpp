@@ -12,15 +12,16 @@ namespace commpass {
 Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst) {
   const auto& protocol = channel.protocols[burst.protocol];
   const Bytes least = burst.protocol == 0 ? 1 : channel.protocols[burst.protocol - 1].max_bytes + 1;
-  // Away from the switch, where both may hold.
+  // Away from the switch, where either protocol may run.
   if (!burst.large) return std::min({protocol.max_bytes, largest, least + least / 4});
-  constexpr Bytes apart = 16, seen_by_the_clock = 2048;
-  Bytes wanted = std::max(apart * least, seen_by_the_clock);
-  // A sender may be busy for as long as α, which hides its link unless the bytes move for longer.
-  constexpr double clearly = 3;
+  constexpr Bytes size_ratio = 16, measurable_bytes = 2048;
+  Bytes wanted = std::max(size_ratio * least, measurable_bytes);
+  // The bytes have to move for longer than α, for which a busy sender may hide its link.
+  constexpr double bandwidth_latency_ratio = 3;
   if (protocol.max_bytes == std::numeric_limits<Bytes>::max() && protocol.beta_s_per_byte > 0)
-    wanted = std::max<Bytes>(wanted, std::llround(std::min(clearly * protocol.alpha_s / protocol.beta_s_per_byte,
-                                                           static_cast<double>(largest))));
+    wanted = std::max<Bytes>(
+        wanted, std::llround(std::min(bandwidth_latency_ratio * protocol.alpha_s / protocol.beta_s_per_byte,
+                                      static_cast<double>(largest))));
   return std::min({protocol.max_bytes, largest, wanted});
 }
 
@@ -48,8 +49,8 @@ bool Bursts::are_settled() const {
 Seconds Bursts::gamma() const {
   std::vector<double> gammas;
   for (std::size_t i = 0; i < protocols_; ++i)
-    gammas.push_back(fit_gamma(messages(), seconds(i, false)));  // large ones hide it
-  return lower_median(std::move(gammas));                        // what one of two protocols shows is no queue
+    gammas.push_back(fit_gamma(messages(), seconds(i, false)));  // large messages hide it
+  return lower_median(std::move(gammas));                        // a growth of one of two protocols is no queue
 }
 
 Steps Bursts::steps(std::size_t protocol, Seconds gamma_s) const {

@@ -1,4 +1,4 @@
-// By how much one more message makes a burst longer, at a small and a large size of every protocol.
+// Bursts at a small and a large size of each protocol, and the time of a further message in them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace commpass {
 
-/// What is varied in bursts: the protocol, a small or a large message of it, and how many.
+/// A burst of small or large messages of a protocol.
 struct Burst {
   std::size_t protocol = 0;
   bool large = false;
@@ -21,23 +21,21 @@ struct Burst {
   auto operator<=>(const Burst&) const = default;
 };
 
-/// The size of its messages.
+/// The size of the messages of a burst.
 Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst);
 
-/// By how much one more message makes a small and a large burst longer, where γ is known.
+/// The time of a further message in a small and a large burst, for a known γ.
 using Steps = std::array<Estimate, 2>;
 
-/// A step that noise does not hide: known to half of itself.
+/// Is a step known to half of itself?
 inline bool is_determined(const Estimate& step) { return step.deviation <= step.value / 2; }
 
-/// What lone messages of a protocol take.
 LoneMessages lone_messages(const Protocol& protocol);
 
-/// Bursts of all protocols of a channel.
+/// Times bursts of all protocols of a channel.
 class Bursts {
  public:
-  /// Times them.
-  /// @param at_once  messages that are under way for each that `time` is asked for
+  /// @param at_once  messages in flight for each message that `time` is called with
   /// @param time     called with bytes, messages and repetitions
   template <class Time>
   Bursts(Calibration& calibration, const Channel& channel, double share, double at_once, Time time)
@@ -51,14 +49,14 @@ class Bursts {
     });
   }
 
-  /// Are most times known?
+  /// Are most series settled?
   bool are_settled() const;
-  /// The queue's growth, which depends neither on the size nor on the protocol.
+  /// The matching queue, which depends neither on the size nor on the protocol.
   Seconds gamma() const;
   Steps steps(std::size_t protocol, Seconds gamma_s) const;
 
  private:
-  static constexpr std::array counts{8, 16, 24, 32};  // of fewer the way there shows
+  static constexpr std::array counts{8, 16, 24, 32};  // shorter bursts show latency
 
   std::vector<double> messages() const;
   std::vector<double> seconds(std::size_t protocol, bool large) const;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "calibrate/fit/fit.hpp"
-#include "model/median.hpp"
+#include "calibrate/sampling.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -24,7 +25,7 @@ void receive_token(Rank peer, MPI_Comm comm) {
 
 }  // namespace
 
-/// Either sends or receives, all of which are persistent or all new each time; freed on their own.
+/// Sends or receives, either all persistent or all with new requests.
 class Bench::Requests {
  public:
   explicit Requests(const Bench& bench) : comm_(bench.comm_), new_send_bytes_(bench.new_send_bytes_) {}
@@ -80,7 +81,7 @@ Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
       send_(memory.allocate(largest_bytes)),
       receive_(memory.allocate(largest_bytes)),
       is_on_host_(&memory == &host_memory()) {
-  // Written once, so that it is there.
+  // The first write makes the pages.
   const std::vector<std::byte> bytes(static_cast<std::size_t>(largest_bytes), std::byte{1});
   const std::array copies{LocalCopy{bytes.data(), send_.get(), bytes.size()},
                           LocalCopy{bytes.data(), receive_.get(), bytes.size()}};
@@ -97,36 +98,29 @@ Seconds Bench::quartile_from_rank(Rank rank, std::vector<double> seconds) const 
   return from_rank(rank, seconds.empty() ? 0 : lower_quartile(std::move(seconds)));
 }
 
-Seconds Bench::middle_of_busy(bool is_busy, Seconds elapsed) const {
-  std::vector<double> all(static_cast<std::size_t>(ranks_in(comm_)));
-  const double mine = is_busy ? elapsed : -1;
-  COMMPASS_MPI_CALL(MPI_Allgather, &mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm_);
-  std::erase(all, -1.0);
-  return median(std::move(all));
-}
-
-/// Messages follow each other in the buffers, as in a real exchange, and begin anew where these end.
+/// Messages follow each other in the buffers, as in an exchange, and wrap around at the end.
 std::size_t Bench::place_of(int message, Bytes bytes) const {
   const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
   return static_cast<std::size_t>(message % places * bytes);
 }
 
-/// Of a ping-pong: few enough for the nearest cache, and a tenth of them, so that one that is late spoils no more.
+/// Messages of one sample of a ping-pong: they fit the nearest cache, and are a tenth of all, which limits the effect
+/// of a late one.
 int Bench::messages_at_a_time(Bytes bytes, int repetitions) const {
-  constexpr Bytes nearest_cache = Bytes{1} << 15;
-  constexpr int parts = 10;
-  const auto most = std::clamp<Bytes>(nearest_cache / std::max<Bytes>(1, bytes), 1, room_ / std::max<Bytes>(1, bytes));
-  return static_cast<int>(std::min<Bytes>(most, (repetitions + parts - 1) / parts));
+  constexpr Bytes cache_bytes = Bytes{1} << 15;
+  constexpr int samples = 10;
+  const auto most = std::clamp<Bytes>(cache_bytes / std::max<Bytes>(1, bytes), 1, room_ / std::max<Bytes>(1, bytes));
+  return static_cast<int>(std::min<Bytes>(most, (repetitions + samples - 1) / samples));
 }
 
-/// `messages` of them, one after the other.
+/// Writes the send buffers of messages.
 void Bench::write_messages(Bytes bytes, int messages) {
   if (is_on_host_) write_anew(std::span(send_.get(), static_cast<std::size_t>(std::min(room_, messages * bytes))));
 }
 
-/// @return what rank `first` has timed; nothing elsewhere
-std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions) {
-  std::vector<double> ways;
+/// @return times on rank `first`; empty elsewhere
+std::vector<double> Bench::ping_pong_times(Rank first, Rank second, Bytes bytes, int repetitions) {
+  std::vector<double> times;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     const int most = messages_at_a_time(bytes, repetitions);
@@ -150,7 +144,7 @@ std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, 
         }
         continue;
       }
-      receive_token(second, comm_);  // the other side is here
+      receive_token(second, comm_);  // the peer is ready
       const double begin = MPI_Wtime();
       for (std::size_t i = 0; i < some; ++i) {
         receives[i].start();
@@ -158,21 +152,21 @@ std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, 
         sends[i].wait();
         receives[i].wait();
       }
-      ways.push_back((MPI_Wtime() - begin) / 2 / static_cast<double>(some));
+      times.push_back((MPI_Wtime() - begin) / 2 / static_cast<double>(some));
     }
   }
-  return ways;
+  return times;
 }
 
 Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) {
-  return quartile_from_rank(first, ping_pong_ways(first, second, bytes, repetitions));
+  return quartile_from_rank(first, ping_pong_times(first, second, bytes, repetitions));
 }
 
 std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes, int repetitions) {
   std::vector<Seconds> times(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto ways = ping_pong_ways(pairs[i].first, pairs[i].second, bytes, repetitions);
-    if (!ways.empty()) times[i] = lower_quartile(ways);
+    const auto mine = ping_pong_times(pairs[i].first, pairs[i].second, bytes, repetitions);
+    if (!mine.empty()) times[i] = lower_quartile(mine);
   }
   COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_SUM,
                     comm_);
@@ -180,7 +174,7 @@ std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes,
 }
 
 Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int repetitions) {
-  std::vector<double> ways;
+  std::vector<double> times;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     const int size = static_cast<int>(bytes);
@@ -201,7 +195,7 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
                         MPI_STATUS_IGNORE);
     };
     post();
-    if (rank_ == first) receive_token(second, comm_);  // the other side is here
+    if (rank_ == first) receive_token(second, comm_);  // the peer is ready
     else send_token(first, comm_);
     for (int i = 0; i < repetitions; ++i) {
       const double begin = MPI_Wtime();
@@ -210,10 +204,10 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
       COMMPASS_MPI_CALL(MPI_Issend, send_.get(), size, MPI_BYTE, peer, data_tag, comm_, &send);
       if (rank_ == first) take();
       COMMPASS_MPI_CALL(MPI_Wait, &send, MPI_STATUS_IGNORE);
-      ways.push_back((MPI_Wtime() - begin) / 2);
+      times.push_back((MPI_Wtime() - begin) / 2);
     }
   }
-  return quartile_from_rank(first, std::move(ways));
+  return quartile_from_rank(first, std::move(times));
 }
 
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions) {
@@ -227,7 +221,7 @@ Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes
 Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages,
                                      int repetitions) {
   std::vector<double> all, posting;
-  posting.reserve(static_cast<std::size_t>(repetitions));  // not while time runs
+  posting.reserve(static_cast<std::size_t>(repetitions));  // so that no time includes an allocation
   Requests requests(*this);
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   for (int i = 0; i < messages; ++i) {
@@ -263,7 +257,7 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   for (int i = 0; i < messages; ++i) {
     const auto place = place_of(i, bytes);
     if (sends) requests.add_send(send_.get() + place, bytes, receiver);
-    // All senders' messages land at the same places: what is received does not matter here.
+    // The messages of all senders share places: their bytes do not matter.
     for (const Rank sender : senders)
       if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender);
   }
@@ -284,11 +278,11 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   return quartile_from_rank(receiver, std::move(times));
 }
 
-/// One way of a message without bytes to a peer and back, of which this rank begins some or answers them.
+/// One way of a message without bytes. One of the two ranks begins, the other answers.
 Seconds Bench::token_seconds(Rank peer, bool begins) const {
-  constexpr int turns = 5;
+  constexpr int round_trips = 5;
   Seconds least = std::numeric_limits<Seconds>::infinity();
-  for (int i = 0; i < turns; ++i) {
+  for (int i = 0; i < round_trips; ++i) {
     const double begin = MPI_Wtime();
     if (begins) send_token(peer, comm_);
     receive_token(peer, comm_);
@@ -315,8 +309,8 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
       if (rank_ == first) {
         receive_token(second, comm_);
         send_token(second, comm_);
-        // Until that one has it: else it might take in the first messages before it sends its own, and they would move
-        // one way after the other.
+        // Waits until the peer has the token. Otherwise the peer could receive the first messages before it sends, and
+        // the two directions would not overlap.
         wait_without_mpi(way_s);
       } else {
         send_token(first, comm_);
@@ -346,7 +340,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
   } else if (rank_ == receiver) {
     request.add_receive(receive_.get(), bytes, sender);
     receive_token(sender, comm_);
-    // Meanwhile the library gets time to move what it can move without a receive.
+    // The library makes progress until then.
     const double begin = MPI_Wtime();
     int found = 0;
     while (MPI_Wtime() - begin < late_s)
@@ -358,8 +352,8 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
   return from_rank(sender, elapsed);
 }
 
-/// A message of a rank in two: while one begins, the other moves. A quarter ahead of the second half sees to it that
-/// they do not end, and begin, together.
+/// A rank's message in two halves: while one begins, the other moves. A quarter ahead of the second half separates
+/// their ends.
 class Bench::Halves {
  public:
   Halves(Bench& bench, Bytes bytes)
@@ -371,7 +365,6 @@ class Bench::Halves {
   void add_send(Rank peer) {
     for (auto& part : parts_) part.requests.add_send(bench_.send_.get() + part.begin, part.bytes, peer);
   }
-  /// Who receives knows when all is there.
   void add_receive(Rank peer) {
     receives_ = true;
     for (auto& part : parts_) part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer);
@@ -394,7 +387,8 @@ class Bench::Halves {
     second.wait();
     const Seconds moving = MPI_Wtime() - begin - begin_s;
     constexpr double ahead = 0.25;
-    return bench_.middle_of_busy(receives_, begin_s + moving / (repetitions + ahead));
+    const Seconds mine = begin_s + moving / (repetitions + ahead);
+    return median_over_ranks(bench_.comm_, receives_ ? std::optional(mine) : std::nullopt);
   }
 
  private:

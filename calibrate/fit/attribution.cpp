@@ -11,13 +11,13 @@ namespace commpass {
 
 namespace {
 
-constexpr double alike = 1.1;  // times that differ by less are one
+constexpr double same_time_ratio = 1.1;  // times that differ by less are equal
 
-/// The line nearest to two points, by the relative error, among those that lone messages allow.
+/// The line with the least relative errors at two points, within the bounds of lone messages.
 Line through(const SizePoint& small, const SizePoint& large, const LoneMessages& lone) {
   if (large.bytes <= small.bytes) return {std::min(small.seconds, lone.line.alpha_s), 0};
-  constexpr double hardly = 1e-3;  // of the longer time: as good as none
-  const Seconds least = hardly * std::max(small.seconds, large.seconds);
+  constexpr double negligible_ratio = 1e-3;  // of the longer time
+  const Seconds least = negligible_ratio * std::max(small.seconds, large.seconds);
   if (least <= 0) return {};
   std::vector<Relation> wanted, bounds{{{1, 0}, 0}, {{0, 1}, 0}};
   for (const auto& [bytes, seconds] : {small, large}) {
@@ -33,24 +33,25 @@ Line through(const SizePoint& small, const SizePoint& large, const LoneMessages&
           {{-1, -static_cast<double>(lone.most_bytes)}, -most_of_lone_message * lone.line.at(lone.most_bytes)});
   }
   const auto x = solve_within_bounds(wanted, bounds);
-  return {std::clamp(x[0], 0.0, lone.line.alpha_s), std::max(0.0, x[1])};  // bounds hold but for rounding
+  return {std::clamp(x[0], 0.0, lone.line.alpha_s), std::max(0.0, x[1])};  // bounds hold up to rounding
 }
 
 }  // namespace
 
 double fit_link_rate(std::span<const SentSteps> protocols) {
-  constexpr double much = 2;
+  constexpr double hidden_posting_ratio = 2;
   double rate = 0;
   for (const auto& steps : protocols) {
     const auto& large = steps.back();
-    if (large.step_s > much * large.posting_s) rate = std::max(rate, static_cast<double>(large.bytes) / large.step_s);
+    if (large.step_s > hidden_posting_ratio * large.posting_s)
+      rate = std::max(rate, static_cast<double>(large.bytes) / large.step_s);
   }
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
 
 Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const LoneMessages& lone) {
   const auto is_explained = [&](const SentStep& s) {
-    return s.step_s <= alike * std::max(s.posting_s, static_cast<double>(s.bytes) / link_rate_bytes_per_s);
+    return s.step_s <= same_time_ratio * std::max(s.posting_s, static_cast<double>(s.bytes) / link_rate_bytes_per_s);
   };
   const auto& [small, large] = steps;
   if (is_explained(small) && is_explained(large))
@@ -59,7 +60,7 @@ Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const Lon
 }
 
 Seconds fit_taking_beside_sending(const CrossedStep& step) {
-  if (step.step_s <= alike * std::max(step.sending_s, step.moving_s)) return 0;
+  if (step.step_s <= same_time_ratio * std::max(step.sending_s, step.moving_s)) return 0;
   return std::max(0.0, std::min(step.step_s, step.once_s) - step.sending_s);
 }
 
@@ -73,9 +74,9 @@ Line fit_taking_beside_sending(const std::array<CrossedStep, 2>& steps, const Lo
 Line fit_taking(const TakenSteps& steps, Seconds known_s, const LoneMessages& lone) {
   const auto [small, large] = steps;
   const auto is_explained = [](const TakenStep& s, Seconds taking) {
-    return s.step_s <= alike * (s.explained_s + taking);
+    return s.step_s <= same_time_ratio * (s.explained_s + taking);
   };
-  const Seconds known = std::min(known_s, alike * small.step_s);
+  const Seconds known = std::min(known_s, same_time_ratio * small.step_s);
   const Seconds taking = std::min(is_explained(small, known) ? known : small.step_s, lone.line.alpha_s);
   if (is_explained(large, taking)) return {taking, 0};
   return through({small.bytes, taking}, {large.bytes, large.step_s}, lone);

@@ -1,5 +1,5 @@
-// Whose time one more message takes: its sender's processor, its sender's link, its receiver's processor, or what many
-// ranks share. Each is seen where it takes longest. No MPI.
+// Attributes the time of a further message to its sender's processor, its sender's link, its receiver's processor, or a
+// rate that ranks share: to the one that takes longest. No MPI.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// One more message of a burst, of one size.
+/// A further message of a burst, of one size.
 struct SentStep {
   Bytes bytes = 0;
   Seconds step_s = 0;     ///< by which the burst ends later
@@ -20,53 +20,49 @@ struct SentStep {
 /// A small and a large one of a protocol.
 using SentSteps = std::array<SentStep, 2>;
 
-/// The rate at which the messages of one rank move together: that of the largest messages that take much longer to move
-/// than to post.
+/// The rate at which the messages of one rank move together: that of the largest messages that take at least twice as
+/// long to move as to post.
 /// @return infinity where there are none: then the processor moves them
 double fit_link_rate(std::span<const SentSteps> protocols);
 
-/// What is known of a message before it is looked at in a burst: the times of lone ones. One more of them keeps a
-/// processor no longer than the whole way of a lone one takes: no more than its α, and where messages are largest,
-/// whose bytes a cache may no longer hold, no more than twice as long.
+/// Upper bounds of a further message, by lone messages: its alpha is at most theirs. The largest size takes at most
+/// twice the time of a lone message, as caches may not hold a burst of them.
 struct LoneMessages {
   Line line{std::numeric_limits<double>::infinity(), 0};
-  Bytes most_bytes = std::numeric_limits<Bytes>::max();  ///< the largest; of the last protocol no size is
+  Bytes most_bytes = std::numeric_limits<Bytes>::max();  ///< the largest size; the last protocol has none
 };
 
-/// What the processor of a sender is busy: until a message is posted, or, where neither that nor the link explains how
-/// long a message takes, until it has moved.
+/// o_s and its slope: until a message is posted, or, where neither posting nor the link explains the step, until it has
+/// moved.
 Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const LoneMessages& lone = {});
 
-/// One more message for one receiver, of one size.
+/// A further message to one receiver, of one size.
 struct TakenStep {
   Bytes bytes = 0;
   Seconds step_s = 0;       ///< by which the receiver has all later
-  Seconds explained_s = 0;  ///< which it takes anyhow: its sender, or what the senders share
+  Seconds explained_s = 0;  ///< time of its sender, or of a rate that the senders share
 };
 using TakenSteps = std::array<TakenStep, 2>;
 
-/// One more message each way between two ranks, of one size.
+/// A further message each way between two ranks, of one size.
 struct CrossedStep {
   Bytes bytes = 0;
-  Seconds step_s = 0;     ///< by which a rank has sent and has all later
-  Seconds sending_s = 0;  ///< which its processor sends one
-  Seconds moving_s = 0;   ///< which one takes to move on its own
-  Seconds once_s =
-      std::numeric_limits<Seconds>::infinity();  ///< that a single one each way takes, of which many may fill caches
+  Seconds step_s = 0;                                         ///< by which a rank has sent and has all later
+  Seconds sending_s = 0;                                      ///< time of its processor for the send
+  Seconds moving_s = 0;                                       ///< time of the link
+  Seconds once_s = std::numeric_limits<Seconds>::infinity();  ///< of a single message each way, which caches hold
 };
 
-/// What taking in a message keeps a processor busy that also sends one: what a message each way takes beyond being
-/// sent; 0 where that is hardly anything, or where no more is seen than that messages move.
+/// o_r of a rank that also sends: the step less its sending. 0 if sending or the link explains the step.
 Seconds fit_taking_beside_sending(const CrossedStep& step);
-/// The same of a small and a large message. Where messages move for as long as a large one is taken in, it costs as
-/// much as a small one.
+/// o_r and its slope, of a small and a large message. If the link hides the large message, it costs as much as the
+/// small one.
 Line fit_taking_beside_sending(const std::array<CrossedStep, 2>& steps, const LoneMessages& lone);
 
-/// What the processor of a receiver is busy. Where it is busy for as long as for smaller messages, and others explain
-/// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is
-/// taken to cost nothing.
-/// @param known_s  what it is busy as far as others tell: for a message of the protocol before, or beside sending; 0 if
-/// nothing does
+/// o_r and its slope. If o_r of smaller messages and the explained time add up to the step, o_r is that of smaller
+/// messages: messages that arrive at once are received one after the other. If the explained time is the step, o_r is
+/// 0.
+/// @param known_s  o_r of the protocol before, or beside sending; 0 if unknown
 Line fit_taking(const TakenSteps& steps, Seconds known_s, const LoneMessages& lone = {});
 
 }  // namespace commpass

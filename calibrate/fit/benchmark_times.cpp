@@ -41,7 +41,7 @@ class Lines {
     if (!is_last_open_) lines_.emplace_back();
   }
   const std::vector<std::string>& all() const { return lines_; }
-  /// The number of the first line that has the text.
+  /// The index of the first line with the text.
   std::optional<std::size_t> find(std::string_view text, std::size_t from = 0) const {
     for (auto i = from; i < lines_.size(); ++i)
       if (lines_[i].find(text) != std::string::npos) return i;
@@ -51,7 +51,7 @@ class Lines {
   InputError error(std::size_t line, const std::string& what, const std::string& remedy) const {
     return {where(line), what, remedy};
   }
-  /// A last line of numbers has an end, or its last number may be cut.
+  /// Refuses a last line of numbers without an end.
   void check_end() const {
     if (is_last_open_ && !lines_.back().starts_with('#'))
       throw error(lines_.size() - 1, "the line has no end, so its last number may be cut",
@@ -78,8 +78,7 @@ Bytes bytes_in(const Lines& lines, std::size_t line, const std::string& word) {
   return *number;
 }
 
-/// No message takes less than 10 ns, none of few bytes 0.1 s, a lone one 1 ms, and none moves at 10 TB/s or below 1
-/// MB/s.
+/// Refuses messages below 10 ns, above 0.1 s (1 ms in a ping-pong), above 10 TB/s, and below 1 MB/s.
 void check_plausible(const Lines& lines, std::size_t line, Test test, Bytes bytes, Seconds seconds,
                      const char* remedy) {
   constexpr Seconds least_s = 1e-8;
@@ -100,8 +99,8 @@ struct OsuTest {
   const char* title;
   Test test;
   const char* unit;  ///< of the second column, as its heading has it
-  bool has_pairs;    ///< of ranks, more than one
-  int ways = 1;      ///< that are busy at once
+  bool has_pairs;    ///< more than one pair of ranks
+  int ways = 1;      ///< directions that are busy at once
 };
 constexpr OsuTest osu_tests[] = {{"Multi Latency Test", Test::many_pairs, "(us)", true},
                                  {"Multiple Bandwidth / Message Rate Test", Test::streams, "MB/s", true},
@@ -118,8 +117,8 @@ std::optional<int> osu_pairs(const Lines& lines) {
   return word == words.end() || word + 1 == words.end() ? std::nullopt : parse_number<int>(*(word + 1));
 }
 
-/// Of point-to-point tests "# OSU MPI Latency Test v7.3", "# OSU MPI-CUDA Latency Test v7.3"; of collectives "# OSU MPI
-/// Allreduce Latency Test v7.3", of one-sided ones "# OSU MPI_Put Latency Test v7.3".
+/// Titles of point-to-point tests: "# OSU MPI Latency Test v7.3", "# OSU MPI-CUDA Latency Test v7.3". Others differ: "#
+/// OSU MPI Allreduce Latency Test v7.3", "# OSU MPI_Put Latency Test v7.3".
 bool has_title(const std::string& line, const std::string& title) {
   const auto words = words_of(line);
   if (words.size() < 3 || (words[2] != "MPI" && !words[2].starts_with("MPI-"))) return false;
@@ -159,7 +158,7 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
       throw lines.error(i, "the benchmark received other bytes than it sent", "repair MPI first");
     const auto bytes = bytes_in(lines, i, words[0]);
     const auto value = number_in(lines, i, words[1]);
-    if (bytes == 0) continue;  // no protocol moves nothing
+    if (bytes == 0) continue;  // a protocol needs bytes
     if (value == 0) throw lines.error(i, "it took no time", as_written);
     const auto seconds =
         test->test == Test::streams ? test->ways * *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
@@ -244,13 +243,13 @@ constexpr TableTest table_tests[] = {
     {"ping-pong", Test::ping_pong}, {"many-pairs", Test::many_pairs},         {"streams", Test::streams},
     {"burst", Test::burst},         {"burst-one-peer", Test::burst_one_peer}, {"copy", Test::copy},
     {"copies-at-once", Test::copy}};
-/// That tell no parameter, and are passed over.
-constexpr const char* other_tests[] = {"many-pairs-split", "burst-split", "burst-one-peer-reversed"};
+/// Ignored: they determine no parameter.
+constexpr const char* ignored_tests[] = {"many-pairs-split", "burst-split", "burst-one-peer-reversed"};
 
 const std::map<std::string, Memory> memories{
     {"host", Memory::host}, {"device", Memory::device}, {"d2h", Memory::to_host}, {"h2d", Memory::to_device}};
-/// As above.
-constexpr const char* other_memories[] = {"device-staged", "d2d"};
+/// Ignored, too.
+constexpr const char* ignored_memories[] = {"device-staged", "d2d"};
 
 std::vector<BenchmarkTime> parse_table(const Lines& lines) {
   std::size_t heading = 0;
@@ -275,12 +274,12 @@ std::vector<BenchmarkTime> parse_table(const Lines& lines) {
     const auto test = cell("test"), memory = cell("memory");
     const auto* const row = std::ranges::find(table_tests, test, &TableTest::name);
     if (row == std::end(table_tests)) {
-      if (std::ranges::find(other_tests, test) != std::end(other_tests)) continue;
+      if (std::ranges::find(ignored_tests, test) != std::end(ignored_tests)) continue;
       std::vector<std::string> all;
       for (const auto& each : table_tests) all.emplace_back(each.name);
       throw lines.error(i, fmt::format("there is no test '{}'", test), "use " + join(all, ", "));
     }
-    if (std::ranges::find(other_memories, memory) != std::end(other_memories)) continue;
+    if (std::ranges::find(ignored_memories, memory) != std::end(ignored_memories)) continue;
     const auto in = memories.find(memory);
     if (in == memories.end())
       throw lines.error(i, fmt::format("there is no memory '{}'", memory), "use host, device, d2h or h2d");

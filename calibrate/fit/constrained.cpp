@@ -16,16 +16,16 @@ using Eigen::VectorXd;
 
 /// The u ≥ 0 with the least ‖E·u − f‖ (Lawson and Hanson, algorithm NNLS).
 VectorXd solve_non_negative(const MatrixXd& e, const VectorXd& f) {
-  constexpr double none = 1e-12;
+  constexpr double tolerance = 1e-12;
   VectorXd u = VectorXd::Zero(e.cols());
   std::vector<Index> free;
   const auto is_free = [&](Index i) { return std::ranges::find(free, i) != free.end(); };
-  const Index most_rounds = 10 * (e.cols() + 1);  // it ends by itself but for rounding
-  for (Index round = 0; round < most_rounds; ++round) {
+  const Index rounds_max = 10 * (e.cols() + 1);  // only rounding errors need it
+  for (Index round = 0; round < rounds_max; ++round) {
     const VectorXd gradient = e.transpose() * (f - e * u);
     Index best = -1;
     for (Index i = 0; i < e.cols(); ++i)
-      if (!is_free(i) && gradient[i] > none && (best < 0 || gradient[i] > gradient[best])) best = i;
+      if (!is_free(i) && gradient[i] > tolerance && (best < 0 || gradient[i] > gradient[best])) best = i;
     if (best < 0) break;
     free.push_back(best);
     while (!free.empty()) {
@@ -35,14 +35,14 @@ VectorXd solve_non_negative(const MatrixXd& e, const VectorXd& f) {
         for (std::size_t i = 0; i < free.size(); ++i) u[free[i]] = solved[static_cast<Index>(i)];
         break;
       }
-      // As far towards it as all stay positive; who is then 0 is no longer free.
+      // Moves towards the solution while all components are positive. A component that reaches 0 is no longer free.
       double part = 1;
       for (std::size_t i = 0; i < free.size(); ++i) {
         const double from = u[free[i]], to = solved[static_cast<Index>(i)];
         if (to <= 0) part = std::min(part, from / std::max(from - to, std::numeric_limits<double>::min()));
       }
       for (std::size_t i = 0; i < free.size(); ++i) u[free[i]] += part * (solved[static_cast<Index>(i)] - u[free[i]]);
-      std::erase_if(free, [&](Index i) { return u[i] <= none; });
+      std::erase_if(free, [&](Index i) { return u[i] <= tolerance; });
     }
   }
   return u;
@@ -76,7 +76,7 @@ std::vector<double> solve_within_bounds(std::span<const Relation> wanted, std::s
   to_matrix(wanted, a, b);
   to_matrix(bounds, g, h);
 
-  // Seconds beside seconds per byte: each column, and each bound, to the length of one.
+  // Seconds stand beside seconds per byte, so columns and bounds are scaled to length 1.
   const VectorXd scale = a.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
   a = a * scale.cwiseInverse().asDiagonal();
   g = g * scale.cwiseInverse().asDiagonal();
@@ -85,14 +85,14 @@ std::vector<double> solve_within_bounds(std::span<const Relation> wanted, std::s
   h = lengths.cwiseInverse().asDiagonal() * h;
   const double size = std::max(b.norm(), std::numeric_limits<double>::min());
 
-  // What no relation determines stays small.
-  constexpr double hardly = 1e-8;
+  // Keeps undetermined components small.
+  constexpr double regularization = 1e-8;
   MatrixXd full(a.rows() + columns, columns);
-  full << a, hardly * MatrixXd::Identity(columns, columns);
+  full << a, regularization * MatrixXd::Identity(columns, columns);
   VectorXd right = VectorXd::Zero(full.rows());
   right.head(b.size()) = b / size;
 
-  // Where the best x breaks a bound, A·x moves as little as need be: what moves it least stays in A's range by itself.
+  // If the best x breaks a bound, A·x moves by the least distance, which stays in A's range.
   const MatrixXd inverse = pseudo_inverse(full);
   VectorXd x = inverse * right;
   if (((g * x - h / size).array() < 0).any()) x += inverse * solve_least_distance(g * inverse, h / size - g * x);

@@ -12,10 +12,10 @@ namespace commpass {
 
 namespace {
 
-/// How far off, as logarithms of factors. A ping-pong measures α and β of lone messages well. Nothing measures copies
-/// and what many messages share while all ranks are busy.
+/// Priors and bounds, as logarithms of factors. Ping-pongs measure α and β of lone messages. No microbenchmark measures
+/// copies and shared rates while all ranks are busy.
 constexpr double measured_deviation = 0.3, assumed_deviation = 1;
-constexpr double most_of_measured = 1, most_of_assumed = 3;
+constexpr double measured_bound = 1, assumed_bound = 3;
 constexpr double derivative_step = 0.1;
 constexpr double batch_deviation_us = 2, most_batch_us = 50;
 
@@ -43,24 +43,24 @@ class Corrections {
  private:
   void add_measured(std::string name, std::function<void(Machine&, double)> apply) {
     all_.push_back(
-        {std::move(name), measured_deviation, -most_of_measured, most_of_measured, derivative_step, std::move(apply)});
+        {std::move(name), measured_deviation, -measured_bound, measured_bound, derivative_step, std::move(apply)});
   }
-  /// @param side  on which times change: 1 or -1
+  /// @param side  on which times change: 1 or −1
   void add_assumed(std::string name, std::function<void(Machine&, double)> apply, double most, int side) {
     all_.push_back(
-        {std::move(name), assumed_deviation, -most_of_assumed, most, side * derivative_step, std::move(apply)});
+        {std::move(name), assumed_deviation, -assumed_bound, most, side * derivative_step, std::move(apply)});
   }
 
   void add_copies() {
     add_assumed(
         "local.copy_rate_bytes_per_s", [](Machine& m, double x) { m.copy_rate_bytes_per_s *= std::exp(x); },
-        most_of_assumed, -1);
+        assumed_bound, -1);
     add_assumed(
         "local.copy_block_s", [](Machine& m, double x) { m.copy_block_s = m.copy_block_s.value_or(0) * std::exp(x); },
-        most_of_assumed, 1);
+        assumed_bound, 1);
   }
 
-  /// Protocols of all channels within nodes, and of all between them.
+  /// Protocols of all channels within nodes, and of all between nodes.
   void add_channels(MemoryChannels Machine::*memory, const char* memory_name) {
     const Level node = machine_.node_level();
     for (const bool is_within : {true, false}) {
@@ -71,14 +71,14 @@ class Corrections {
             for (auto& protocol : channel->protocols) change(protocol);
       };
       double most_next = 0;
-      bool is_there = false;
+      bool has_protocols = false;
       Machine copy = machine_;
       each(copy, [&](const Protocol& protocol) {
-        is_there = true;
+        has_protocols = true;
         if (protocol.alpha_next_s > 0)
           most_next = std::max(most_next, std::log(protocol.alpha_s / protocol.alpha_next_s));
       });
-      if (!is_there) continue;
+      if (!has_protocols) continue;
       const auto named = [&](const char* what) {
         return fmt::format("{} of messages in {} memory {} nodes", what, memory_name, is_within ? "within" : "between");
       };
@@ -107,7 +107,7 @@ class Corrections {
               p.beta_next_s_per_byte = std::min(p.beta_next() * std::exp(x), most_of_lone_message * p.beta_s_per_byte);
             });
           },
-          most_of_assumed, 1);
+          assumed_bound, 1);
     }
   }
 
@@ -128,10 +128,10 @@ class Corrections {
   void add_rate(std::string name, double start, std::function<double&(Machine&)> at) {
     add_assumed(
         std::move(name), [start, at = std::move(at)](Machine& m, double x) { at(m) = start * std::exp(x); },
-        most_of_assumed, -1);
+        assumed_bound, -1);
   }
 
-  /// Rates that are not known start where all ranks copy at once.
+  /// Unknown rates start at the copy rate of all ranks together.
   void add_rates() {
     const Level node = machine_.node_level();
     const double all_copy = ranks_of_node_ * machine_.copy_rate_bytes_per_s;

@@ -23,12 +23,12 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Of logarithms of predicted ÷ measured: what the model itself is off by, and beyond what they count for less (Huber).
+/// Of logarithms of predicted ÷ measured: the error of the model, and the limit of Huber weights.
 constexpr double model_deviation = 0.3, outlier_deviation = 0.4;
 
 constexpr std::size_t times_max = 80, folds_max = 2;
-constexpr double least_correction = 0.05;  ///< a smaller one is left out
-constexpr double other_unit_factor = 100;  ///< no profile is off by as much
+constexpr double correction_min = 0.05;
+constexpr double other_unit_factor = 100;  ///< larger than the error of any profile
 
 std::vector<MeasuredTime> evenly_spread(const std::vector<MeasuredTime>& times) {
   if (times.size() <= times_max) return times;
@@ -37,7 +37,7 @@ std::vector<MeasuredTime> evenly_spread(const std::vector<MeasuredTime>& times) 
   return result;
 }
 
-/// @param errors  of the machine as it is
+/// @param errors  of the given machine
 void check_unit(const Values& errors, const std::string& origin) {
   const double ratio = std::exp(-median(errors));
   if (ratio < other_unit_factor && ratio > 1 / other_unit_factor) return;
@@ -49,7 +49,7 @@ void check_unit(const Values& errors, const std::string& origin) {
 
 double median_factor(const Values& errors) {
   Values sizes;
-  for (const double error : errors) sizes.push_back(std::abs(error));
+  std::ranges::transform(errors, std::back_inserter(sizes), [](double error) { return std::abs(error); });
   return std::exp(median(std::move(sizes)));
 }
 
@@ -77,7 +77,7 @@ class Fit {
   /// By Levenberg and Marquardt.
   Values fit(const std::vector<MeasuredTime>& times) const {
     constexpr int rounds_max = 10, damping_tries = 5;
-    constexpr double damping_factor = 5, worth_going_on = 1e-2;
+    constexpr double damping_factor = 5, improvement_min = 1e-2;
     double damping = 0.1;
     Values best(corrections_.size(), 0);
     auto errors_of_best = errors(times, best);
@@ -97,10 +97,10 @@ class Fit {
           damping *= damping_factor;
         }
       }
-      if (before - least <= worth_going_on * before) break;
+      if (before - least <= improvement_min * before) break;
     }
     for (auto& value : best)
-      if (std::abs(value) < least_correction) value = 0;
+      if (std::abs(value) < correction_min) value = 0;
     return best;
   }
 
@@ -116,7 +116,7 @@ class Fit {
     return sum;
   }
 
-  /// Of the errors, by correction.
+  /// Derivatives of the errors, by correction.
   std::vector<Values> derivatives(const std::vector<MeasuredTime>& times, const Values& at,
                                   const Values& errors_at) const {
     std::vector<Values> result;
@@ -173,7 +173,7 @@ std::vector<std::optional<Seconds>> seconds_or_refuse(std::span<const MeasuredTi
                                                       int sockets, const std::string& origin) {
   try {
     return predicted_seconds(times, machine, sockets);
-  } catch (const InputError& error) {  // of a pattern, which does not know its file
+  } catch (const InputError& error) {  // of a pattern, which lacks its file
     throw Error(fmt::format("{}: {}", origin, error.what()));
   }
 }

@@ -2,14 +2,21 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "calibrate/fit/pseudo_inverse.hpp"
 #include "model/median.hpp"
 
 namespace commpass {
+
+double contradicting_deviations(std::ptrdiff_t freedom) {
+  constexpr std::array small_samples{318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144};
+  constexpr double large_samples = 4;
+  if (freedom < 1) return small_samples.front();
+  return freedom <= std::ssize(small_samples) ? small_samples[static_cast<std::size_t>(freedom) - 1] : large_samples;
+}
 
 double lower_quartile(std::vector<double> sample) {
   const auto place = sample.begin() + (std::ssize(sample) - 1) / 4;
@@ -20,17 +27,17 @@ double lower_quartile(std::vector<double> sample) {
 Interval lower_quartile_interval(std::vector<double> sample) {
   std::ranges::sort(sample);
   const auto n = static_cast<double>(sample.size());
-  constexpr double z = 1.96, part = 0.25;  // 95 %; samples below the quartile are binomially distributed
-  const double half_width = z * std::sqrt(n * part * (1 - part));
+  constexpr double z = 1.96, quantile = 0.25;  // 95 %; samples below the quartile are binomially distributed
+  const double half_width = z * std::sqrt(n * quantile * (1 - quantile));
   const auto clamp = [&](double index) { return sample[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))]; };
-  return {clamp(std::floor(n * part - half_width)), clamp(std::ceil(n * part + half_width))};
+  return {clamp(std::floor(n * quantile - half_width)), clamp(std::ceil(n * quantile + half_width))};
 }
 
 std::int64_t count_outliers(std::vector<double> sample) {
   std::ranges::sort(sample);
   const double first = sample[sample.size() / 4], third = sample[sample.size() * 3 / 4];
-  constexpr double far = 3;  // Tukey's "far out"
-  return std::ranges::count_if(sample, [&](double value) { return value > third + far * (third - first); });
+  constexpr double outlier_ratio = 3;  // Tukey's "far out"
+  return std::ranges::count_if(sample, [&](double value) { return value > third + outlier_ratio * (third - first); });
 }
 
 namespace {
@@ -45,7 +52,7 @@ Line solve(std::span<const SizePoint> points, const Eigen::VectorXd& weights) {
     a.row(i) << weights[i], weights[i] * static_cast<double>(point.bytes);
     b[i] = weights[i] * point.seconds;
   }
-  // Sizes span many orders of magnitude: scale the columns.
+  // Sizes span many orders of magnitude, so the columns are scaled.
   const double scale = std::max(a.col(1).norm(), std::numeric_limits<double>::min()) / a.col(0).norm();
   a.col(1) /= scale;
   const Eigen::VectorXd x = pseudo_inverse(a) * b;
@@ -79,7 +86,7 @@ Line fit_relative(std::span<const SizePoint> points, bool robust) {
 
 Line fit_line(std::span<const SizePoint> points) { return fit_relative(points, true); }
 
-Line fit_line_plainly(std::span<const SizePoint> points) { return fit_relative(points, false); }
+Line fit_line_without_weights(std::span<const SizePoint> points) { return fit_relative(points, false); }
 
 namespace {
 
@@ -90,9 +97,9 @@ struct TailFit {
 };
 
 TailFit fit_tail(std::span<const double> messages, std::span<const double> seconds, Eigen::Index columns) {
-  constexpr double tail = 4;
+  constexpr double tail_ratio = 4;
   std::size_t begin = 0;
-  while (tail * messages[begin] < messages.back()) ++begin;
+  while (tail_ratio * messages[begin] < messages.back()) ++begin;
   const auto n = static_cast<Eigen::Index>(messages.size() - begin);
   Eigen::MatrixXd a(n, columns);
   Eigen::VectorXd b(n);
@@ -113,19 +120,20 @@ TailFit fit_tail(std::span<const double> messages, std::span<const double> secon
 }  // namespace
 
 Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds) {
-  constexpr double significant = 3, worth = 0.03;
+  constexpr double significant_t = 3, step_ratio_min = 0.03;
   constexpr Eigen::Index quadratic = 3;
   const auto [x, deviation] = fit_tail(messages, seconds, quadratic);
-  const bool is_seen = x[2] > significant * deviation && x[1] >= 0;
-  return is_seen && x[2] * messages.back() / 2 > worth * x[1] ? x[2] : 0;
+  const bool is_significant = x[2] > significant_t * deviation && x[1] >= 0;
+  return is_significant && x[2] * messages.back() / 2 > step_ratio_min * x[1] ? x[2] : 0;
 }
 
 Estimate fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s) {
   constexpr Eigen::Index linear = 2;
-  constexpr double least = 0.1;  // of a time is not the queue's, however uncertain that is
+  constexpr double rest_ratio_min = 0.1;  // an uncertain γ may explain at most the rest of a time
   std::vector<double> without_queue;
   for (std::size_t i = 0; i < messages.size(); ++i)
-    without_queue.push_back(std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, least * seconds[i]));
+    without_queue.push_back(
+        std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, rest_ratio_min * seconds[i]));
   const auto [x, deviation] = fit_tail(messages, without_queue, linear);
   return {std::max(0.0, x[1]), deviation};
 }
@@ -151,9 +159,9 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
     return std::pair(x, deviations);
   };
   const auto value = [n](const auto& fitted, Eigen::Index column) {
-    constexpr double significant = 3;
+    constexpr double significant_t = 3;
     const auto& [x, deviations] = fitted;
-    const double least = x[column] > 0 ? significant : contradicting_deviations(n - x.size());
+    const double least = x[column] > 0 ? significant_t : contradicting_deviations(n - x.size());
     return std::abs(x[column]) > least * deviations[column] ? x[column] : 0.0;
   };
   constexpr Eigen::Index constant = 1, linear = 2;
@@ -164,14 +172,14 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,
                        std::span<const Interval> known) {
-  constexpr double growth = 1.1, sure_growth = 1.03;
+  constexpr double growth_min = 1.1, interval_growth_min = 1.03;
   std::vector<double> rates;
-  std::size_t least = 0;  // of fewer pairs: one alone may take longer, of whose messages fewer follow one another
+  std::size_t fastest = 0;  // of fewer pairs; one alone may be slower, as fewer of its messages overlap
   for (std::size_t i = 1; i < pairs.size(); ++i) {
-    const bool is_sure = !known.empty() && known[i].low > sure_growth * known[least].high;
-    if (is_sure || seconds[i] > growth * seconds[0])
+    const bool is_sure = !known.empty() && known[i].low > interval_growth_min * known[fastest].high;
+    if (is_sure || seconds[i] > growth_min * seconds[0])
       rates.push_back(static_cast<double>(pairs[i]) * static_cast<double>(bytes) / (seconds[i] - alpha_s));
-    if (seconds[i] < seconds[least]) least = i;
+    if (seconds[i] < seconds[fastest]) fastest = i;
   }
   return rates.empty() ? std::numeric_limits<double>::infinity() : median(rates);
 }

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/fit/significance.hpp"
 #include "model/base/types.hpp"
 #include "model/machine/machine.hpp"
 
@@ -17,16 +16,26 @@ struct Interval {
   double high = 0;
 };
 
-/// What is taken for the time of a thing: the lower quartile of its samples. Interference only makes them longer, and
-/// of many messages at once one is late in more than half of all samples where one in a hundred is.
-/// @param sample  of at least one
+/// A number and its standard deviation.
+struct Estimate {
+  double value = 0;
+  double deviation = 0;
+};
+
+/// The deviations below 0 at which an estimate contradicts prior knowledge: noise reaches them in one of a thousand
+/// cases (Student's t, one side, 0.1 %).
+/// @param freedom  samples beyond the parameters that were fitted to them
+double contradicting_deviations(std::ptrdiff_t freedom);
+
+/// The estimator of every measured time. Interference only makes samples longer. If one message in a hundred is late,
+/// more than half of the samples of a large burst have a late one, so the median would not do.
+/// @param sample  not empty
 double lower_quartile(std::vector<double> sample);
-/// Its 95 % interval from order statistics, without assuming a distribution
+/// The 95 % interval of the lower quartile from order statistics, without assuming a distribution
 /// (Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15, §3.1.3).
 Interval lower_quartile_interval(std::vector<double> sample);
 
-/// Samples further than three interquartile ranges above the third quartile. They stay in the sample; the lower
-/// quartile does not mind them.
+/// The number of samples further than three interquartile ranges above the third quartile.
 std::int64_t count_outliers(std::vector<double> sample);
 
 /// The time of messages of one size.
@@ -42,13 +51,12 @@ struct Line {
   Seconds at(Bytes bytes) const { return alpha_s + beta_s_per_byte * static_cast<double>(bytes); }
 };
 
-/// Fits by the relative error, with Huber weights: no size counts more because its times are long, and a disturbed size
-/// does not bend the line.
+/// Least squares of relative errors with Huber weights: all sizes count alike, and an outlier does not bend the line.
 /// @param points  at least one
 Line fit_line(std::span<const SizePoint> points);
-/// The same without Huber's weights.
-Line fit_line_plainly(std::span<const SizePoint> points);
-/// Median distance of times from a line. @param points  at least one
+/// Without Huber weights.
+Line fit_line_without_weights(std::span<const SizePoint> points);
+/// @param points  at least one
 double median_relative_error(std::span<const SizePoint> points, const Line& line);
 
 /// A line that holds for sizes up to max_bytes.
@@ -60,32 +68,29 @@ struct Segment {
   std::size_t sizes = 0;
 };
 
-/// One piece through all points. @param points  at least one, sorted by growing size
+/// One segment through all points. @param points  at least one, sorted by growing size
 Segment fit_segment(std::span<const SizePoint> points);
 
-/// Piecewise lines, as few as predict sizes that they were not fitted to as well as more do, and no more than the
-/// Bayesian information criterion prefers. Every piece has at least four sizes.
+/// Segmented regression: the fewest segments that predict held-out sizes as well as more segments do, at most as many
+/// as the Bayesian information criterion prefers. Every segment has at least four sizes.
 /// @param points  sorted by growing size
-std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
+std::vector<Segment> fit_segments(std::span<const SizePoint> points);
 
-/// Sizes next to those whose times are off the line of their piece by more than 3 %, and by far more than sizes of this
-/// piece or of all pieces mostly are: of a protocol that holds for an octave there are too few among sizes that are
-/// spread over many.
-/// @return by growing size, none of the points'; none where all is explained
+/// Further sizes to measure, beside those whose error is above 3 % and six times the median error of their segment or
+/// of all: a protocol that holds for one octave has too few of the sampled sizes for a segment.
+/// @return by growing size, none of the points' sizes
 std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, std::span<const Segment> segments);
 
-/// T(m) = first + step·m + gamma·m²/2 of bursts of m messages, once the first are on their way.
-///
-/// Of the samples only those of a quarter of the most messages and more count: with fewer, what is not yet busy shows.
+/// The matching queue γ of T(m) = first + step·m + γ·m²/2, the times of bursts of m messages in steady state. Only
+/// samples with at least a quarter of the most messages count: shorter bursts show the pipeline filling.
 /// @param messages, seconds  of equal length, growing, at least two different ones of them in the last quarter
-/// @return gamma, 0 unless it is significant (t > 3) and worth a message's step
+/// @return 0 unless it is significant (t > 3) and above 3 % of a step
 Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds);
-/// @return step, where gamma is known, and its standard deviation
+/// The step of the same model, for a known γ.
 Estimate fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s);
 
-/// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative,
-/// and is 0 unless it is significant: t > 3 if it costs; that it saves time is believed only where noise would say so
-/// once in a thousand times.
+/// The difference between two times of m messages: call + m·message. Each is 0 unless it is significant: t > 3 if it is
+/// positive, and contradicting_deviations if it is negative.
 struct CallFit {
   Seconds call_s = 0;
   Seconds message_s = 0;
@@ -96,9 +101,9 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).
-/// @param seconds  T(k) for pairs[i] pairs; pairs[0] is 1
-/// @param known    how well each is known; empty: not known
-/// @return infinity if T does not grow by more than a tenth, or, beyond doubt, by a thirtieth: the limit is not reached
+/// @param seconds  T(k) for k = pairs[i]; pairs[0] is 1
+/// @param known    their intervals; may be empty
+/// @return infinity, since the limit is not reached, if T grows by at most 10 %, and the intervals by at most 3 %
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,
                        std::span<const Interval> known = {});
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/fit/switches.hpp"
@@ -28,27 +30,16 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 const char* name_of(Memory memory) { return memory == Memory::host ? "host" : "device"; }
 
-/// Times by a key, of which the lower quartile counts.
-template <class Key>
-class Samples {
- public:
-  void add(const Key& key, Seconds seconds) { of_key_[key].push_back(seconds); }
-  std::map<Key, Seconds> times() const {
-    std::map<Key, Seconds> result;
-    for (const auto& [key, sample] : of_key_) result[key] = lower_quartile(sample);
-    return result;
-  }
-
- private:
-  std::map<Key, std::vector<double>> of_key_;
-};
-
+/// The lower quartiles of times, by a key.
 template <class KeyOf, class Wanted>
 auto times_by(std::span<const BenchmarkTime> times, KeyOf key_of, Wanted is_wanted) {
-  Samples<decltype(key_of(times.front()))> samples;
+  using Key = std::decay_t<std::invoke_result_t<KeyOf, const BenchmarkTime&>>;
+  std::map<Key, std::vector<double>> samples;
   for (const auto& time : times)
-    if (is_wanted(time)) samples.add(key_of(time), time.seconds);
-  return samples.times();
+    if (is_wanted(time)) samples[std::invoke(key_of, time)].push_back(time.seconds);
+  std::map<Key, Seconds> result;
+  for (const auto& [key, sample] : samples) result[key] = lower_quartile(sample);
+  return result;
 }
 
 std::vector<SizePoint> points_of(const std::map<Bytes, Seconds>& times) {
@@ -57,22 +48,21 @@ std::vector<SizePoint> points_of(const std::map<Bytes, Seconds>& times) {
   return points;
 }
 
-/// Numbers that people can read: what was measured is known to no more digits. What is less than a time of light over
-/// a thousandth of a millimetre is 0.
+/// The four digits to which measurements are known. Below 1e-17, light moves a thousandth of a millimetre only: 0.
 double rounded(double value) {
-  constexpr double least = 1e-17;
+  constexpr double rounds_to_0 = 1e-17;
   if (!std::isfinite(value)) return value;
-  return std::abs(value) < least ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
+  return std::abs(value) < rounds_to_0 ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
 }
 
-/// All parameters of a machine that are no integers.
+/// Rounds all parameters of a machine but integers.
 void round_parameters(Machine& machine) {
   for (const auto& parameter : named_parameters(machine))
     if (const auto value = parameter.get(); !is_absent(value) && !parameter.parameter->is_integer())
       parameter.set(rounded(to_double(value)));
 }
 
-/// The slope of T over the number of messages of one size, where it is a time.
+/// The slope of the time over the number of messages of one size, if it is positive.
 std::optional<Seconds> step_of(const std::map<int, Seconds>& by_messages) {
   if (by_messages.size() < 2) return std::nullopt;
   double n = 0, sum_m = 0, sum_t = 0, sum_mm = 0, sum_mt = 0;
@@ -87,7 +77,7 @@ std::optional<Seconds> step_of(const std::map<int, Seconds>& by_messages) {
   return step > 0 ? std::optional(step) : std::nullopt;
 }
 
-/// The machine as it grows, from the times of one import.
+/// Fits the machine of one import.
 class Import {
  public:
   Import(std::span<const BenchmarkTime> times, const ImportedOrigin& origin)
@@ -101,7 +91,7 @@ class Import {
     }
     if (!machine_.host.has(machine_.outermost()))
       throw InputError(origin.files.empty() ? "import" : join(origin.files, ", "),
-                       fmt::format("there are no ping-pongs of host memory of {} sizes between nodes", least_sizes),
+                       fmt::format("there are no ping-pongs of host memory of {} sizes between nodes", sizes_min),
                        fmt::format("give {}=FILE of a latency benchmark", machine_.name_of(machine_.outermost())));
     check_levels();
     fit_copies(Memory::to_host, machine_.device_to_host);
@@ -116,13 +106,13 @@ class Import {
   }
 
  private:
-  static constexpr std::size_t least_sizes = 4;
-  static constexpr double least_slowdown = 1.25;     ///< of a message, where pairs share a rate
-  static constexpr Bytes least_shared_bytes = 4096;  ///< of smaller messages latencies, not rates, are seen
-  /// As the calibration has it. Times of larger messages tell of memory, and of pages that no program has written.
-  static constexpr Bytes largest_bytes = Bytes{4} << 20;
+  static constexpr std::size_t sizes_min = 4;
+  static constexpr double sharing_slowdown_min = 1.25;  ///< of a message, if pairs share a rate
+  static constexpr Bytes shared_bytes_min = 4096;       ///< smaller messages show latencies, not rates
+  /// As in the calibration. Larger messages show memory, and pages that were never written.
+  static constexpr Bytes bytes_max = Bytes{4} << 20;
 
-  /// Those that the times name, innermost first, with a node and what is beyond it.
+  /// The levels of the times, innermost first, with the node and the network.
   std::vector<MachineLevel> levels() const {
     std::set<std::string> named{node_level_name, "network"};
     for (const auto& time : times_)
@@ -137,26 +127,26 @@ class Import {
 
   bool is_of(const BenchmarkTime& time, Test test, Memory memory, Level level) const {
     return time.test == test && time.memory == memory && time.level == machine_.levels[level].name &&
-           time.bytes <= largest_bytes;
+           time.bytes <= bytes_max;
   }
 
   std::map<Bytes, Seconds> ping_pongs(Memory memory, Level level) const {
-    const auto bytes_of = [](const BenchmarkTime& time) { return time.bytes; };
-    auto result = times_by(times_, bytes_of, [&](const auto& t) { return is_of(t, Test::ping_pong, memory, level); });
-    if (result.size() >= least_sizes) return result;
-    return times_by(times_, bytes_of, [&](const auto& t) {
+    auto result = times_by(times_, &BenchmarkTime::bytes,
+                           [&](const auto& t) { return is_of(t, Test::ping_pong, memory, level); });
+    if (result.size() >= sizes_min) return result;
+    return times_by(times_, &BenchmarkTime::bytes, [&](const auto& t) {
       return is_of(t, Test::ping_pong, memory, level) || (is_of(t, Test::many_pairs, memory, level) && t.pairs == 1);
     });
   }
 
-  /// Where the first ping-pong of a level was read.
+  /// The place of the first ping-pong of a level, for messages.
   std::string where_of(Memory memory, Level level) const {
     const auto found = std::ranges::find_if(
         times_, [&](const auto& time) { return is_of(time, Test::ping_pong, memory, level) && !time.where.empty(); });
     return found == times_.end() ? "import" : found->where;
   }
 
-  /// Bytes take time.
+  /// Refuses times that do not grow with bytes.
   void check_grows(const std::vector<SizePoint>& points, Memory memory, Level level) const {
     constexpr Bytes large = Bytes{64} << 10;
     constexpr double least_growth = 1.2;
@@ -169,17 +159,17 @@ class Import {
                        "give one-way times of single messages by their size");
   }
 
-  /// Small messages within a node do not take longer than those between nodes: their medians, at sizes of both.
+  /// Refuses levels within a node whose small messages are slower than those between nodes: medians of common sizes.
   void check_levels() const {
-    constexpr Bytes small = 1024;
-    constexpr double most_ratio = 1.3;
+    constexpr Bytes small_bytes_max = 1024;
+    constexpr double ratio_max = 1.3;
     const auto out = ping_pongs(Memory::host, machine_.outermost());
     for (Level level = 0; level <= machine_.node_level(); ++level) {
       std::vector<double> ratios;
       for (const auto& [bytes, seconds] : ping_pongs(Memory::host, level))
-        if (const auto other = out.find(bytes); other != out.end() && bytes <= small)
+        if (const auto other = out.find(bytes); other != out.end() && bytes <= small_bytes_max)
           ratios.push_back(seconds / other->second);
-      if (ratios.empty() || median(ratios) < most_ratio) continue;
+      if (ratios.empty() || median(ratios) < ratio_max) continue;
       throw InputError(where_of(Memory::host, level),
                        fmt::format("small messages of the level {} take {:.1f} times as long as those of {}",
                                    machine_.name_of(level), median(ratios), machine_.name_of(machine_.outermost())),
@@ -189,7 +179,7 @@ class Import {
 
   void fit_channel(MemoryChannels& channels, Memory memory, Level level) {
     const auto points = points_of(ping_pongs(memory, level));
-    if (points.size() < least_sizes) return;
+    if (points.size() < sizes_min) return;
     check_grows(points, memory, level);
     auto segments = fit_segments(points);
     auto& channel = channels.by_level[level].emplace();
@@ -208,7 +198,7 @@ class Import {
     }
   }
 
-  /// By size, what one more message of a burst takes.
+  /// The time of a further message of a burst, by size.
   std::map<Bytes, Seconds> next_messages(Memory memory, Level level) const {
     std::map<Bytes, Seconds> result;
     const auto size_and_count = [](const BenchmarkTime& time) { return std::pair(time.bytes, time.messages); };
@@ -221,16 +211,16 @@ class Import {
         if (const auto step = step_of(by_messages)) result.try_emplace(bytes, *step);
       if (!result.empty()) return result;
       if (test == Test::burst)
-        for (const auto& [bytes, seconds] : times_by(
-                 times_, [](const auto& t) { return t.bytes; },
-                 [&](const auto& t) { return is_of(t, Test::streams, memory, level) && t.pairs == 1; }))
+        for (const auto& [bytes, seconds] : times_by(times_, &BenchmarkTime::bytes, [&](const auto& t) {
+               return is_of(t, Test::streams, memory, level) && t.pairs == 1;
+             }))
           result[bytes] = seconds;
       if (!result.empty()) return result;
     }
     return result;
   }
 
-  /// A further message takes no longer than a lone one.
+  /// Fits further messages, which are never slower than lone ones.
   void fit_next_messages(Channel& channel, Memory memory, Level level) {
     const auto steps = next_messages(memory, level);
     if (steps.empty()) return;
@@ -254,32 +244,31 @@ class Import {
 
   struct SharedRate {
     double bytes_per_s = 0;
-    bool is_reached = false;  ///< else the pairs do not share it: they are as fast as one
+    bool is_reached = false;  ///< else pairs are as fast as one pair
   };
 
-  /// The largest rate at which all pairs that were timed move messages of one size, one way.
-  /// @param is_whole_node  pairs all over the node, or in one instance of the level below
+  /// The largest rate, one way, at which all pairs together move messages of one size.
+  /// @param is_whole_node  pairs all over the node, else in one instance of the level below
   SharedRate shared_rate(Memory memory, Level level, bool is_whole_node) const {
     SharedRate found;
     for (const auto test : {Test::many_pairs, Test::streams}) {
       std::map<Bytes, std::map<int, Seconds>> by_size;
-      // A message of a stream takes no longer than one of a ping-pong, which stands in for a stream of one pair.
+      // A ping-pong stands in for a stream of one pair, which is not slower.
       for (const auto of : {Test::ping_pong, test})
         for (const auto& [key, seconds] : times_by(
                  times_, [](const BenchmarkTime& time) { return std::pair(time.bytes, time.pairs); },
                  [&](const auto& t) {
-                   return is_of(t, of, memory, level) && t.bytes >= least_shared_bytes &&
+                   return is_of(t, of, memory, level) && t.bytes >= shared_bytes_min &&
                           (t.pairs == 1 || t.variant.starts_with("all-") == is_whole_node);
                  }))
           by_size[key.first][key.second] = seconds;
       const int ways = test == Test::many_pairs && level > machine_.node_level() ? ways_ : 1;
-      // Small messages are far from it, and large ones may be, where buffers leave the caches: the size that moves
-      // most.
+      // Small messages do not reach the rate, and large ones may leave the caches. The best size counts.
       for (const auto& [bytes, by_pairs] : by_size) {
         if (by_pairs.size() < 2 || by_pairs.begin()->first != 1) continue;
         const auto& [pairs, seconds] = *by_pairs.rbegin();
         const double rate = pairs * static_cast<double>(bytes) / seconds / ways;
-        if (rate > found.bytes_per_s) found = {rate, seconds > least_slowdown * by_pairs.begin()->second};
+        if (rate > found.bytes_per_s) found = {rate, seconds > sharing_slowdown_min * by_pairs.begin()->second};
       }
     }
     return found;
@@ -310,12 +299,7 @@ class Import {
   }
 
   void fit_copies(Memory way, std::vector<DeviceCopy>& copies) {
-    struct Key {
-      int pairs;
-      Bytes bytes;
-      auto operator<=>(const Key&) const = default;
-    };
-    // The nearest that were measured.
+    // Copies of the nearest level that was measured.
     const auto* const nearest = std::ranges::find_if(imported_levels, [&](const auto* level) {
       return std::ranges::any_of(
           times_, [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == level; });
@@ -329,16 +313,13 @@ class Import {
     };
     std::map<int, std::map<Bytes, Seconds>> by_processes;
     for (const auto& [key, seconds] : times_by(
-             times_,
-             [&](const auto& t) {
-               return Key{processes_of(t), t.bytes};
-             },
+             times_, [&](const auto& t) { return std::pair(processes_of(t), t.bytes); },
              [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == *nearest; }))
-      by_processes[key.pairs][key.bytes * key.pairs] = seconds;
+      by_processes[key.first][key.second * key.first] = seconds;
     for (const auto& [processes, by_bytes] : by_processes) {
       auto points = points_of(by_bytes);
-      if (points.size() < least_sizes) continue;
-      // Fewer bytes take no longer: a copy of more could copy them.
+      if (points.size() < sizes_min) continue;
+      // Fewer bytes never take longer, since a copy of more bytes includes them.
       for (auto i = points.size() - 1; i-- > 0;) points[i].seconds = std::min(points[i].seconds, points[i + 1].seconds);
       const auto line = fit_line(points);
       copies.push_back({processes, rounded(line.alpha_s), rounded(line.beta_s_per_byte)});
@@ -349,7 +330,7 @@ class Import {
   }
 
   std::span<const BenchmarkTime> times_;
-  int ways_;  ///< of a link between nodes that pairs keep busy at once
+  int ways_;  ///< directions of a link between nodes that pairs keep busy at once
   Machine machine_;
   std::vector<std::string> fitted_;
 };
@@ -376,7 +357,7 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   Profile profile;
   profile.machine = import.machine();
   profile.provenance_json = provenance.dump();
-  return parse_profile(to_json(profile), "import");  // rules that hold between parameters
+  return parse_profile(to_json(profile), "import");  // checks relations between parameters
 }
 
 ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exchanges) {

@@ -1,4 +1,4 @@
-// A profile from times that other benchmarks have printed.
+// Makes a profile of times from other benchmarks.
 #pragma once
 
 #include <optional>
@@ -12,34 +12,34 @@
 
 namespace commpass {
 
-/// What people tell of a machine; kept in the provenance.
+/// The user's description of a machine, for the provenance.
 struct ImportedOrigin {
   std::string name{}, source{}, site{}, machine{}, processor{}, network{}, mpi_library{}, note{};
-  int ranks_per_node = 0;      ///< 0: not told
-  bool pairs_in_step = false;  ///< pairs at once all send, then all receive
+  int ranks_per_node = 0;      ///< 0: unknown
+  bool pairs_in_step = false;  ///< all pairs send, then all receive
   std::vector<std::string> files{};
 };
 
-/// Fits the parameters that the times tell, as the calibration does; what they do not tell stays absent. Of times of
-/// one thing the lower quartile counts.
+/// Fits the parameters that the times determine, as the calibration does; other parameters stay absent. The lower
+/// quartile of equal measurements counts.
 ///
 /// - ping-pong: protocols of a level (segments, switches).
-/// - burst, streams, burst-one-peer: the next message of a burst, what is there first.
-/// - many-pairs: the rate that the messages of an instance share, within it or out of it; where `variant` says
-///   "all-…", that of a node. The largest that any size of 4 KiB or more reaches. Pairs do not keep in step, so that
-///   both directions of a link are busy and each has half, unless `pairs_in_step`.
-/// - copy: copies between device and host memory by as many processes as copy at once.
+/// - burst, else streams, else burst-one-peer: the next message of a burst.
+/// - many-pairs: the rate that the messages of an instance share, within it or out of it; if `variant` begins with
+///   "all-", that of a node. The largest rate of sizes from 4 KiB counts. Unless `pairs_in_step`, both directions of a
+///   link are busy, and each has half of the rate.
+/// - copy: copies between device and host memory, by number of processes that copy at once.
 /// @throws InputError if there are not enough ping-pongs between nodes
 Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigin& origin);
 
-/// Measured exchanges that are imported, too.
+/// Imported times of exchanges.
 struct ImportedExchanges {
   std::vector<MeasuredTime> times{};
   std::vector<std::string> files{};
   std::optional<int> sockets{};  ///< of a node; nothing: 2 where the profile has two levels within nodes, else 1
 };
 
-/// Corrects a profile by them (fit_exchanges), and tells in its provenance what was fitted to what.
+/// Corrects a profile by exchanges (fit_exchanges), and records the fit in its provenance.
 /// @throws InputError as fit_exchanges, and if the times are of several machines
 ExchangeFit correct_by_exchanges(Profile& profile, const ImportedExchanges& exchanges);
 

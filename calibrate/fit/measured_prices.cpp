@@ -21,7 +21,7 @@
 namespace commpass {
 namespace {
 
-/// "spmv:level=3,max_neighbors=4": the number of a key.
+/// The number of a key in "spmv:level=3,max_neighbors=4".
 int pattern_number(const MeasuredCase& of, const std::string& key) {
   for (const auto& piece : split(std::string_view(of.pattern).substr(of.pattern.find(':') + 1), ','))
     if (piece.starts_with(key + "="))
@@ -30,7 +30,7 @@ int pattern_number(const MeasuredCase& of, const std::string& key) {
   throw InputError("pattern " + of.pattern, "it has no number " + key, "write it as the tables of bench/world do");
 }
 
-/// One rank sends to ranks of the other node, or each of them sends to it.
+/// One rank sends to ranks of the other node, or they send to it.
 Pattern burst(const MeasuredCase& of, bool is_back) {
   Pattern pattern{of.ranks(), {}};
   const int messages = pattern_number(of, "messages");
@@ -44,8 +44,8 @@ Pattern burst(const MeasuredCase& of, bool is_back) {
   return pattern;
 }
 
-/// Stand-in for a matrix by rows of which only the most neighbours of a rank are known: each rank sends to the nearest
-/// ranks, half of them on either side, without wrapping around.
+/// Stand-in for a matrix by rows whose largest number of neighbours is known: each rank sends to the nearest ranks,
+/// half of them on either side, without wrapping around.
 Pattern nearest_ranks(const MeasuredCase& of) {
   Pattern pattern{of.ranks(), {}};
   const int neighbors = pattern_number(of, "max_neighbors");
@@ -55,8 +55,8 @@ Pattern nearest_ranks(const MeasuredCase& of) {
   return pattern;
 }
 
-/// Stand-in for a pattern of which only the busiest rank is known: all ranks send as much. Nodes that are reached have
-/// the sender's among them.
+/// Stand-in for a pattern whose busiest rank is known: all ranks send as much. The nodes of the table include the
+/// sender's.
 SparseTraffic busiest_traffic(const MeasuredCase& of) {
   const std::int64_t messages = pattern_number(of, "max_messages"), nodes = pattern_number(of, "max_nodes");
   const std::int64_t network = messages * (nodes - 1) / nodes, ranks = of.ranks();
@@ -95,9 +95,9 @@ class Prices {
   }
 
  private:
-  /// The seconds that a function finds, unless there is no price.
+  /// Records the seconds of a strategy, or why it has no price.
   template <class Find>
-  void note(const MeasuredCase& of, const std::string& strategy, Find seconds) {
+  void record(const MeasuredCase& of, const std::string& strategy, Find seconds) {
     try {
       answer_.cases[of].seconds[strategy] = seconds();
     } catch (const NotApplicable& error) {
@@ -105,7 +105,7 @@ class Prices {
     }
   }
 
-  /// In closed form where all strategies have one, or ranks are many, as `commpass predict --sweep` does.
+  /// In closed form if all strategies have one, or ranks are many, as `commpass predict --sweep`.
   void alltoall(const MeasuredCase& of) {
     constexpr int with_edges_max = 1024;
     const bool is_closed = of.ranks() > with_edges_max ||
@@ -114,7 +114,7 @@ class Prices {
     if (is_closed) {
       for (const auto& text : question_.strategies) {
         const auto strategy = parse_strategy(text);
-        note(of, text, [&] {
+        record(of, text, [&] {
           return rank_alltoall(of.bytes, layout_, machine_, CostModel::burst, std::span(&strategy, 1), {}, paths_)
               .front()
               .cost.seconds;
@@ -126,26 +126,26 @@ class Prices {
     if (!question_.has_choice) return;
     if (!question_.is_on_devices) try {
         answer_.cases[of].library_s = price_alltoall(parse_strategy("mpi"), of.bytes, layout_, machine_).cost.seconds;
-      } catch (const NotApplicable&) {  // NOLINT(bugprone-empty-catch): it has no price
+      } catch (const NotApplicable&) {  // NOLINT(bugprone-empty-catch): no price
       }
     const auto ranking = rank_alltoall(of.bytes, layout_, limited_, CostModel::burst, {}, {}, paths_);
     const auto chosen = std::ranges::find(ranking, false, &Candidate::is_part);
     answer_.cases[of].chosen = to_string(as_run(*chosen));
   }
 
-  /// Blocks of uniform sizes from 0 to twice their mean, which no rank knows before.
+  /// Blocks of uniform sizes from 0 to twice their mean, which are new in each call.
   void one_shot(const MeasuredCase& of) {
     const auto blocks = parse_alltoallv(fmt::format("alltoallv:ranks={},bytes={}", of.ranks(), 2 * of.bytes)).value();
     const RandomPattern random{.block_bytes = blocks.mean_bytes, .size_variance = blocks.size_variance};
     for (const auto& text : question_.strategies)
-      note(of, text, [&] { return price_one_shot(parse_strategy(text), random, layout_, machine_).cost.seconds; });
+      record(of, text, [&] { return price_one_shot(parse_strategy(text), random, layout_, machine_).cost.seconds; });
   }
 
   /// The mean over the patterns.
   void with_pattern(const MeasuredCase& of, const std::vector<Pattern>& patterns) {
     for (const auto& text : question_.strategies) {
       const auto strategy = parse_strategy(text);
-      note(of, text, [&] {
+      record(of, text, [&] {
         Seconds sum = 0;
         for (const auto& pattern : patterns)
           sum += rank_strategies(pattern, layout_, machine_, CostModel::burst, std::span(&strategy, 1), {},
@@ -161,7 +161,7 @@ class Prices {
     constexpr bool constant_size = true;
     const auto traffic = busiest_traffic(of);
     for (const auto& text : question_.strategies)
-      note(of, text, [&] {
+      record(of, text, [&] {
         const auto strategy = parse_sparse_strategy(text);
         if (const auto reason = why_no_price(strategy, layout_, machine_, constant_size); !reason.empty())
           throw NotApplicable(text, reason);
@@ -173,8 +173,8 @@ class Prices {
   }
 
   const PriceQuestion& question_;
-  const Machine& limited_;  ///< by which `predict` chooses
-  const Machine machine_;   ///< by which measured algorithms are priced: they kept no limits of messages in flight
+  const Machine& limited_;  ///< prices the choice of `predict`
+  const Machine machine_;   ///< prices measured algorithms, which limit no messages in flight
   const Layout& layout_;
   std::vector<DataPath> paths_;
   PriceAnswer answer_;
@@ -196,7 +196,7 @@ PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine
   try {
     paths = offered_paths(question.is_on_devices ? DataPlace::device : DataPlace::host, layout, machine);
     require_parameters(layout.on(machine), machine, paths.front());
-  } catch (const InputError& error) {  // the profile has no price for any of them
+  } catch (const InputError& error) {  // the profile prices none of them
     std::string reason = error.what();
     if (reason.ends_with('.')) reason.pop_back();
     return {{}, {{reason, static_cast<int>(question.cases.size() * question.strategies.size())}}};
@@ -228,7 +228,7 @@ std::vector<PriceQuestion> questions_of(std::span<const MeasuredTime> times, boo
 
 std::vector<std::optional<Seconds>> predicted_seconds(std::span<const MeasuredTime> times, const Machine& machine,
                                                       int sockets) {
-  std::vector<PriceQuestion> questions;  // of one strategy each, so that all cores have some
+  std::vector<PriceQuestion> questions;  // of one strategy each, so that all cores share the work
   for (const auto& question : questions_of(times, false))
     for (const auto& strategy : question.strategies) {
       questions.push_back(question);

@@ -1,4 +1,4 @@
-// What Commpass predicts of exchanges that were measured on real clusters.
+// Predictions of exchanges that were measured on real clusters.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace commpass {
 
-/// Cases on as many ranks in the same places, with data in the same memory.
+/// Cases with the same layout and the same memory of data.
 struct PriceQuestion {
   std::vector<MeasuredCase> cases;
   std::set<std::string> strategies;  ///< texts, to be priced for each case
   bool is_on_devices = false;        ///< else the data are in host memory
-  bool has_choice = true;            ///< also what `predict` chooses, and the library's call
+  bool has_choice = true;            ///< also price the choice of `predict`, and the library's call
 };
 
 struct CasePrices {
@@ -29,18 +29,18 @@ struct CasePrices {
 
 struct PriceAnswer {
   std::map<MeasuredCase, CasePrices> cases;
-  std::map<std::string, int> not_priced;  ///< prices that there are not, by reason
+  std::map<std::string, int> not_priced;  ///< number of missing prices, by reason
 };
 
-/// Prices by the model burst. How each kind of pattern is made from its description: docs/validation.md.
+/// Prices by the model burst. docs/validation.md tells how a description becomes a pattern.
 /// @param sockets  of a node
 PriceAnswer price_measured(const PriceQuestion& question, const Machine& machine, int sockets);
 
-/// The questions whose answers are the prices of measured times: one for each layout and kind of pattern, and memory.
-/// Times without a counterpart are left out.
+/// Groups measured times into questions, one for each layout, kind of pattern and memory. Times without a counterpart
+/// are left out.
 std::vector<PriceQuestion> questions_of(std::span<const MeasuredTime> times, bool has_choice);
 
-/// The predicted seconds of each time; nothing where it has no price.
+/// The prediction of each time; nothing where it has no price.
 std::vector<std::optional<Seconds>> predicted_seconds(std::span<const MeasuredTime> times, const Machine& machine,
                                                       int sockets);
 

@@ -20,7 +20,7 @@
 namespace commpass {
 namespace {
 
-/// The fields of a line. A field in double quotes may have commas.
+/// Splits a line. A field in double quotes may have commas.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;
@@ -32,7 +32,7 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-/// One line of a table, by the names of its columns.
+/// A line of a table, by column.
 class Row {
  public:
   Row(const std::vector<std::string>& columns, std::string_view line, std::string where)
@@ -44,7 +44,7 @@ class Row {
 
   const std::string& operator[](const char* column) const { return fields_[at(index(column))]; }
   bool has(const char* column) const { return index(column) < std::ssize(columns_); }
-  /// The cell of a column that tables may lack.
+  /// The field of an optional column.
   std::string text(const char* column) const { return has(column) ? (*this)[column] : std::string(); }
 
   template <class Number>
@@ -116,8 +116,8 @@ struct Table {
   }
 };
 
-/// Ranks of a node at most: products of these stay far from overflow.
-constexpr int most_of_a_layout = 1 << 14;
+/// Of each number in a layout, so that their products do not overflow.
+constexpr int layout_number_max = 1 << 14;
 
 MeasuredCase case_of(const Row& row) {
   MeasuredCase of{.machine = row.text("machine"),
@@ -132,7 +132,7 @@ MeasuredCase case_of(const Row& row) {
   std::vector<int> sizes;
   for (const auto& piece : split(row["layout"], 'x')) sizes.push_back(parse_number<int>(piece).value_or(0));
   if (sizes.size() < 2 || sizes.size() > 3 ||
-      std::ranges::any_of(sizes, [](int size) { return size < 1 || size > most_of_a_layout; }))
+      std::ranges::any_of(sizes, [](int size) { return size < 1 || size > layout_number_max; }))
     throw InputError(row.where() + ", column layout", fmt::format("'{}' is no layout", row["layout"]),
                      "write NODESxRANKS or NODESxSOCKETSxRANKS, for example 4x2x50");
   of.nodes = sizes.front();
@@ -169,8 +169,8 @@ std::vector<MeasuredTime> read_condensed(const Table& table) {
   return times;
 }
 
-/// Bursts go from one rank to ranks of the other node, of which each gets one message: there are at least as many of
-/// them as the largest burst has messages.
+/// A burst sends one message to each of some ranks of the other node. So a node has at least as many ranks as the
+/// largest burst has messages.
 std::vector<MeasuredTime> read_bursts(const Table& table) {
   const auto is_burst = [](const Row& row) { return row["test"] == "burst" && row["locality"] == "network"; };
   std::map<std::tuple<std::string, std::string, std::string>, int> ppn;
@@ -193,7 +193,7 @@ const std::vector<const char*> condensed_columns{"machine",  "library",        "
                                                  "median_s", "runs",           "stalled_share"};
 
 struct Format {
-  std::vector<const char*> columns;  ///< without which a table is none of this format
+  std::vector<const char*> columns;  ///< required
   std::vector<MeasuredTime> (*read)(const Table& table);
 };
 

@@ -1,4 +1,4 @@
-// Times of exchanges on real clusters, as the tables in bench/world/ and tables of users have them.
+// Measured times of exchanges on real clusters: the tables of bench/world/ and of users.
 #pragma once
 
 #include <set>
@@ -12,25 +12,25 @@
 
 namespace commpass {
 
-/// One exchange on one machine: the algorithms that were measured for it are compared with each other.
+/// One exchange on one machine. Algorithms that were measured for the same case are compared.
 struct MeasuredCase {
   std::string machine, library;
   int nodes = 0, ppn = 0;
   std::string pattern;  ///< "alltoall", "burst:…", "spmv:…", "sdde-constant:…"
-  Bytes bytes = 0;      ///< from one rank to another one
-  int sockets = 0;      ///< of a node; 0: the table does not tell
+  Bytes bytes = 0;      ///< from one rank to another
+  int sockets = 0;      ///< of a node; 0: unknown
   auto operator<=>(const MeasuredCase&) const = default;
   int ranks() const { return nodes * ppn; }
 };
 
-/// What was run, as the source calls it.
+/// The algorithm, as its source calls it.
 struct MeasuredAlgorithm {
   std::string name, parameter;
   auto operator<=>(const MeasuredAlgorithm&) const = default;
   std::string text() const { return parameter.empty() ? name : name + " " + parameter; }
 };
 
-/// The algorithm with pairwise messages in place of non-blocking ones; others are returned as they are.
+/// The algorithm with pairwise messages in place of non-blocking ones; any other algorithm itself.
 MeasuredAlgorithm pairwise_form(MeasuredAlgorithm algorithm);
 
 /// All runs of an algorithm for a case.
@@ -43,26 +43,25 @@ struct MeasuredTime {
   double stalled_share = 0;  ///< of the runs: see stall_ratio
 };
 
-/// A run stalled if it takes this many times as long as the fastest one, and this much longer. The fastest one of
-/// non-blocking messages is that of the same algorithm with pairwise messages, where that was measured.
+/// A stalled run takes `stall_ratio` times as long as the fastest run, and `stall_s` longer. Non-blocking messages are
+/// compared with the fastest run of the same algorithm with pairwise messages, if that was measured.
 inline constexpr double stall_ratio = 1.5;
 inline constexpr Seconds stall_s = 0.010;
 
-/// Reads a table: with a row for each run ("seconds"), or for all runs of an algorithm ("fastest_s,median_s,runs,
+/// Reads a table with a row for each run ("seconds"), or for all runs of an algorithm ("fastest_s,median_s,runs,
 /// stalled_share"). It may lack machine, library, date, kind and parameter, and may have "layout" (NODESxRANKS or
-/// NODESxSOCKETSxRANKS) in place of nodes and ppn. Lines that begin with '#' are comments. Tables of microbenchmarks
-/// ("test") have bursts, which are read, and other tests, which are not. Rows of kinds other than "full", or without
-/// bytes, are left out.
-/// @return in the order in which algorithms occur first
+/// NODESxSOCKETSxRANKS) in place of nodes and ppn. Lines that begin with '#' are comments. From tables of
+/// microbenchmarks ("test") it reads bursts only. Rows without bytes, or of a kind other than "full", are left out.
+/// @return in the order of first occurrence
 /// @throws InputError that names file and line
 std::vector<MeasuredTime> read_measured_times(const std::string& path);
 std::vector<MeasuredTime> parse_measured_times(const std::string& text, const std::string& origin);
 
-/// Times of non-blocking messages whose median run takes several times as long as the fastest run of the same algorithm
-/// with either form of messages: no price is meant to tell them.
+/// Times of non-blocking messages whose median run takes 2.5 times as long as the fastest run of the same algorithm
+/// with either form of messages. Prices do not model stalls.
 std::set<std::pair<MeasuredCase, MeasuredAlgorithm>> stalled_times(std::span<const MeasuredTime> times);
 
-/// The table with a row for all runs of an algorithm.
+/// The table with one row for all runs of an algorithm.
 std::string condensed_table(const std::vector<MeasuredTime>& times);
 
 }  // namespace commpass

@@ -10,10 +10,10 @@ namespace commpass {
 
 namespace {
 
-/// The nodes, those with most ranks first.
+/// The nodes by falling number of ranks.
 std::vector<int> nodes_by_size(const Layout& layout) {
   std::vector<int> nodes(static_cast<std::size_t>(layout.nodes()));
-  for (int n = 0; n < layout.nodes(); ++n) nodes[static_cast<std::size_t>(n)] = n;
+  std::iota(nodes.begin(), nodes.end(), 0);
   std::ranges::stable_sort(nodes, std::greater{}, [&](int n) { return layout.ppn(n); });
   return nodes;
 }
@@ -27,7 +27,7 @@ std::vector<Pair> network_pairs(const Layout& layout) {
   return pairs;
 }
 
-/// Pairs within a node, in the instance of the level that the first of them has, to see what it shares.
+/// Pairs within a node, all in one instance of the level.
 std::vector<Pair> pairs_within(const Layout& layout, int node, Level level) {
   const auto ranks = layout.ranks_of(node);
   const auto* const instance_of = layout.instance_of(level);
@@ -49,7 +49,7 @@ std::vector<Pair> disjoint_pairs(const Layout& layout, Level level) {
   if (level == layout.outermost()) return network_pairs(layout);
   std::vector<Pair> most;
   for (int node = 0; node < layout.nodes(); ++node)
-    if (auto found = pairs_within(layout, node, level); found.size() > most.size()) most = std::move(found);
+    if (auto pairs = pairs_within(layout, node, level); pairs.size() > most.size()) most = std::move(pairs);
   return most;
 }
 
@@ -73,10 +73,10 @@ std::vector<Pair> pairs_out_of_one_node(const Layout& layout) {
 }
 
 std::vector<Rank> partners(const Layout& layout, Rank rank, Level level) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t partners_max = 16;
   std::vector<Rank> result;
   for (int i = 0; i < layout.max_ppn(); ++i)
-    for (int node = 0; node < layout.nodes() && result.size() < most; ++node) {
+    for (int node = 0; node < layout.nodes() && result.size() < partners_max; ++node) {
       if (i >= layout.ppn(node)) continue;
       const Rank other = layout.ranks_of(node)[static_cast<std::size_t>(i)];
       if (other != rank && layout.channel_level(other, rank) == level) result.push_back(other);
@@ -86,13 +86,12 @@ std::vector<Rank> partners(const Layout& layout, Rank rank, Level level) {
 }
 
 std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout) {
-  std::vector<std::vector<Rank>> rings;
-  for (int i = 0; i < layout.max_ppn(); ++i) {
-    auto& ring = rings.emplace_back();
-    for (int node = 0; node < layout.nodes(); ++node)
-      if (i < layout.ppn(node)) ring.push_back(layout.ranks_of(node)[static_cast<std::size_t>(i)]);
-    if (ring.size() < 2) rings.pop_back();
+  std::vector<std::vector<Rank>> rings(static_cast<std::size_t>(layout.max_ppn()));
+  for (int node = 0; node < layout.nodes(); ++node) {
+    const auto ranks = layout.ranks_of(node);
+    for (std::size_t i = 0; i < ranks.size(); ++i) rings[i].push_back(ranks[i]);
   }
+  std::erase_if(rings, [](const auto& ring) { return ring.size() < 2; });
   return rings;
 }
 
@@ -102,7 +101,7 @@ using Members = std::map<int, std::vector<Rank>>;  // by instance
 
 void add_rings_between(const Members& instances, std::vector<std::vector<Rank>>& rings) {
   for (std::size_t position = 0;; ++position) {
-    std::vector<Rank> there;  // at this position, of each instance that has one
+    std::vector<Rank> there;  // of the instances with more ranks than `position`
     for (const auto& [instance, members] : instances)
       if (position < members.size()) there.push_back(members[position]);
     if (there.size() < 2) return;

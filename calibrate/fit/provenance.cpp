@@ -11,6 +11,12 @@ namespace commpass {
 
 namespace {
 
+/// Adds intervals as two columns.
+void add_columns(Json& json, const Interval& interval) {
+  json["low_s"].push_back(interval.low);
+  json["high_s"].push_back(interval.high);
+}
+
 Json to_json(const std::vector<ProtocolFit>& fits) {
   Json json = Json::array();
   for (const auto& [level, protocol, segment] : fits)
@@ -73,13 +79,12 @@ std::string to_json(const Provenance& provenance) {
                        {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled},
                        {"outliers", provenance.ping_pong_outliers}};
   json["fits"] = to_json(provenance.fits);
-  // In columns: there are some sixty sizes of each level.
+  // In columns, since a level has some sixty sizes.
   for (const auto& [level, bytes, seconds, interval] : provenance.messages) {
     auto& columns = json["messages"][level];
     columns["bytes"].push_back(bytes);
     columns["seconds"].push_back(seconds);
-    columns["low_s"].push_back(interval.low);
-    columns["high_s"].push_back(interval.high);
+    add_columns(columns, interval);
   }
   for (const auto& sweep : provenance.sharing) {
     Json entry{{"parameter", sweep.parameter},
@@ -87,10 +92,7 @@ std::string to_json(const Provenance& provenance) {
                {"bytes", sweep.bytes},
                {"pairs", sweep.pairs},
                {"seconds", sweep.seconds}};
-    for (const auto& interval : sweep.interval_s) {
-      entry["low_s"].push_back(interval.low);
-      entry["high_s"].push_back(interval.high);
-    }
+    for (const auto& interval : sweep.interval_s) add_columns(entry, interval);
     json["sharing"].push_back(std::move(entry));
   }
   json["held_out"] = to_json(provenance.held_out);

@@ -1,4 +1,4 @@
-// What a profile tells of the calibration that made it.
+// The record of a calibration that its profile holds. No MPI.
 #pragma once
 
 #include <compare>
@@ -29,23 +29,23 @@ struct MeasuredMessage {
   Interval interval_s{};  ///< 95 %
 };
 
-/// Messages of growing numbers of pairs of ranks at once, which share a rate.
+/// Messages of growing numbers of pairs at once, which share a rate.
 struct MeasuredSharing {
   std::string parameter;             ///< "levels.node.up_rate_bytes_per_s", …
   std::string level;                 ///< of the messages
   Bytes bytes = 0;                   ///< of each message
-  std::vector<int> pairs;            ///< that are active, growing from 1
-  std::vector<Seconds> seconds;      ///< of a message of each, for as many
+  std::vector<int> pairs;            ///< active at once, growing from 1
+  std::vector<Seconds> seconds;      ///< of a message, by number of pairs
   std::vector<Interval> interval_s;  ///< 95 %
 };
 
-/// An exchange that no parameter was fitted to, as the finished profile predicts it and as it is.
+/// An exchange that was not used for fitting: its prediction by the profile, and its time.
 struct HeldOut {
-  std::string exchange;  ///< what it is like: "few large", …
+  std::string exchange;  ///< its kind: "few large", …
   std::string strategy;
   Seconds predicted_s = 0, measured_s = 0;
   Interval measured_interval_s{};  ///< 95 %
-  std::string part_of{};           ///< the exchange of all nodes, of which this one is between two; empty: no part
+  std::string part_of{};           ///< the exchange between all nodes, if this one is between two of them; else empty
   double error() const { return predicted_s / measured_s - 1; }
 };
 
@@ -53,14 +53,13 @@ struct HeldOut {
 struct SlowNode {
   int node = 0;
   double times_as_long = 1;
-  std::string host;  ///< on rank 0; a profile tells no names
+  std::string host;  ///< on rank 0; a profile has no host names
 };
 
-/// What was measured while the machine was not as fast as at its best: lone messages between the nearest ranks took
-/// half as long again, or more.
+/// Parts of a calibration in which lone messages between the nearest ranks took `another_pace` times their best time.
 struct SlowPhases {
-  int parts = 0, of = 0;     ///< of the measurement
-  double times_as_long = 1;  ///< at most
+  int parts = 0, of = 0;     ///< slow ones, and all
+  double times_as_long = 1;  ///< maximum
 };
 
 enum class CopyDirection { to_host, to_device };
@@ -69,7 +68,7 @@ constexpr const char* name_of(CopyDirection direction) {
 }
 enum class HostPages { pinned, pageable };
 
-/// Copies between a device and host memory.
+/// A kind of copies between a device and host memory.
 struct CopyWay {
   CopyDirection direction{};
   HostPages memory{};
@@ -89,13 +88,13 @@ struct CopyFit {
 struct MeasuredDevices {
   std::string kind, name;
   int per_node = 0;
-  std::string why_no_kernel;  ///< with which many pieces are packed; empty: there is one
+  std::string why_no_kernel;  ///< that packs many pieces; empty: there is one
   std::vector<CopyFit> copies;
   std::vector<ProtocolFit> fits;  ///< of messages between devices
   std::vector<HeldOut> held_out;  ///< exchanges of data on devices
 };
 
-/// Processors. With as many or more in use by other programs, what was measured is not what the machine does.
+/// Processors in use by other programs, from which on they disturb a calibration.
 inline constexpr double busy_with_others = 0.3;
 
 struct Provenance {
@@ -108,22 +107,22 @@ struct Provenance {
   Seconds elapsed_s = 0;
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
   std::vector<ProtocolFit> fits;
-  std::vector<MeasuredMessage> messages;  ///< that the fits are of
-  std::vector<MeasuredSharing> sharing;   ///< that the rates which ranks share are of
+  std::vector<MeasuredMessage> messages;  ///< input of the fits
+  std::vector<MeasuredSharing> sharing;   ///< input of the shared rates
   std::vector<HeldOut> held_out;
   std::optional<MeasuredDevices> device;  ///< absent: there are none
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
-  std::optional<LateMessages> late_messages;  ///< absent: none are late
-  double others = 0;                          ///< processors that other programs kept busy meanwhile
+  std::optional<LateMessages> late_messages;  ///< absent: none
+  double others = 0;                          ///< processors that other programs kept busy
   std::vector<Pace> pace;                     ///< of small messages, the median over the calibration
-  std::vector<std::string> not_measured;      ///< each: what, and why
-  std::vector<std::string> no_time_for;       ///< those of them for which no time was left
-  std::string measured_again;                 ///< what, why, and what came of it; empty: nothing
+  std::vector<std::string> not_measured;      ///< parameters with reasons
+  std::vector<std::string> no_time_for;       ///< parameters for which the budget was too small
+  std::string measured_again;                 ///< parameters, reason and result; empty: none
   std::string warning;                        ///< empty: none
 };
 
-/// As the JSON object that a profile holds, with the date of now.
+/// The JSON object of a profile, with the current date.
 std::string to_json(const Provenance& provenance);
 
 }  // namespace commpass

@@ -1,12 +1,14 @@
-// The one decomposition of matrices that fits need.
+// Private to calibrate/fit: the one decomposition of matrices that fits need.
 #pragma once
 
-#include <Eigen/Core>
+#include <Eigen/QR>
 
 namespace commpass {
 
-/// A⁺ (Moore and Penrose): of all x with the least ‖A·x − b‖, A⁺·b is the shortest. (AᵀA)⁺, the covariance of what is
-/// fitted to samples of variance 1, is A⁺·A⁺ᵀ.
-Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& a);
+/// A⁺ (Moore and Penrose): of all x with the least ‖A·x − b‖, A⁺·b is the shortest. The covariance of a fit to samples
+/// of variance 1 is (AᵀA)⁺ = A⁺·A⁺ᵀ.
+inline Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& a) {
+  return a.completeOrthogonalDecomposition().pseudoInverse();
+}
 
 }  // namespace commpass

@@ -1,7 +1,8 @@
-// How many protocols there are, and where one ends and the next begins.
+// Segmented regression: the number of protocols, and the sizes of each.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -16,38 +17,37 @@ double relative_error(const Line& line, const SizePoint& point) {
   return std::abs(line.at(point.bytes) / point.seconds - 1);
 }
 
-constexpr std::size_t least_sizes = 4;  // of a piece
+constexpr std::size_t segment_sizes_min = 4;
 
-/// How far times of neighbouring sizes are from a line through them: what no number of protocols explains.
+/// The median relative error of lines through neighbouring sizes: noise that no number of segments explains.
 double local_error(std::span<const SizePoint> points) {
   std::vector<double> errors;
-  for (std::size_t first = 0; first + least_sizes <= points.size(); ++first) {
-    const auto some = points.subspan(first, least_sizes);
+  for (std::size_t first = 0; first + segment_sizes_min <= points.size(); ++first) {
+    const auto some = points.subspan(first, segment_sizes_min);
     const auto line = fit_line(some);
     for (const auto& point : some) errors.push_back(relative_error(line, point));
   }
   return errors.empty() ? 0 : median(std::move(errors));
 }
 
-/// The best cuts into one piece, two, ….
+/// The best cuts into one segment, two, ….
 struct Cuts {
-  std::vector<double> squared_error;             ///< by pieces − 1; infinite if there are too few sizes
-  std::vector<std::vector<std::size_t>> begins;  ///< of the pieces
+  std::vector<double> squared_error;             ///< by segments − 1; infinite if there are too few sizes
+  std::vector<std::vector<std::size_t>> begins;  ///< of the segments
 };
 
-/// @param most_error  larger ones count as this: a disturbed size is not worth a piece of its own
-Cuts cut(std::span<const SizePoint> points, std::size_t pieces, double most_error) {
+/// @param error_max  larger errors count as this, so that an outlier does not get its own segment
+Cuts cut(std::span<const SizePoint> points, std::size_t pieces, double error_max) {
   const std::size_t n = points.size();
-  // best[k][j]: the least squared error of the first j points in k+1 pieces; from[k][j]: where the last piece begins.
-  constexpr double never = std::numeric_limits<double>::infinity();
-  std::vector best(pieces, std::vector<double>(n + 1, never));
+  // best[k][j]: the least squared error of the first j points in k+1 segments; from[k][j]: begin of the last segment.
+  std::vector best(pieces, std::vector<double>(n + 1, std::numeric_limits<double>::infinity()));
   std::vector from(pieces, std::vector<std::size_t>(n + 1, 0));
   for (std::size_t first = 0; first < n; ++first)
-    for (std::size_t end = first == 0 ? std::min(n, least_sizes) : first + least_sizes; end <= n; ++end) {
+    for (std::size_t end = first == 0 ? std::min(n, segment_sizes_min) : first + segment_sizes_min; end <= n; ++end) {
       const auto piece = points.subspan(first, end - first);
       const auto line = fit_line(piece);
       double error = 0;
-      for (const auto& point : piece) error += std::pow(std::min(most_error, relative_error(line, point)), 2);
+      for (const auto& point : piece) error += std::pow(std::min(error_max, relative_error(line, point)), 2);
       if (first == 0) best[0][end] = error;
       for (std::size_t k = 1; first > 0 && k < pieces; ++k)
         if (best[k - 1][first] + error < best[k][end]) {
@@ -70,9 +70,9 @@ std::span<const SizePoint> piece_of(std::span<const SizePoint> points, const std
   return points.subspan(begins[index], end - begins[index]);
 }
 
-/// The number of pieces that the Bayesian information criterion prefers, less one.
+/// The number of segments that the Bayesian information criterion prefers, less one.
 std::size_t preferred(const Cuts& cuts, std::size_t sizes) {
-  // Errors below half a percent are noise: without a floor, exact (simulated) data would be cut into ever more pieces.
+  // Without a floor of the noise, exact (simulated) data would be cut into ever more segments.
   constexpr double noise = 0.005, parameters = 3;  // α, β and the switch point
   const auto size = static_cast<double>(sizes);
   std::size_t chosen = 0;
@@ -88,20 +88,20 @@ std::size_t preferred(const Cuts& cuts, std::size_t sizes) {
   return chosen;
 }
 
-/// By how much pieces are wrong at sizes that they were not fitted to: a fifth of all, five times. Between two pieces
-/// the better one counts, since switches are narrowed later.
-/// @return by pieces − 1, then by size
+/// Errors at held-out sizes, by cross-validation in five folds. Between two segments the better one counts, since
+/// switches are narrowed later.
+/// @return by segments − 1, then by size
 std::vector<std::vector<double>> held_out_errors(std::span<const SizePoint> points, std::size_t pieces,
-                                                 double most_error) {
+                                                 double error_max) {
   constexpr std::size_t folds = 5;
   std::vector errors(pieces, std::vector<double>(points.size()));
   for (std::size_t fold = 0; fold < folds; ++fold) {
     std::vector<SizePoint> kept;
     for (std::size_t i = 0; i < points.size(); ++i)
       if (i % folds != fold) kept.push_back(points[i]);
-    const auto cuts = cut(kept, pieces, most_error);
+    const auto cuts = cut(kept, pieces, error_max);
     for (std::size_t k = 0; k < pieces; ++k) {
-      if (!std::isfinite(cuts.squared_error[k])) {  // too few are kept for so many
+      if (!std::isfinite(cuts.squared_error[k])) {  // too few sizes for k + 1 segments
         for (std::size_t i = fold; i < points.size(); i += folds) errors[k][i] = errors[k - 1][i];
         continue;
       }
@@ -121,29 +121,25 @@ std::vector<std::vector<double>> held_out_errors(std::span<const SizePoint> poin
   return errors;
 }
 
-/// The least number of pieces, up to `pieces`, that predicts sizes which were not fitted as well as the best does: to
-/// one standard error of the difference.
-std::size_t fewest_as_good(std::span<const SizePoint> points, std::size_t pieces, double most_error) {
+/// The least number of segments, up to `pieces`, whose held-out error is that of the best number, to one standard error
+/// of the difference.
+std::size_t fewest_as_good(std::span<const SizePoint> points, std::size_t pieces, double error_max) {
   if (pieces == 1) return 1;
-  const auto errors = held_out_errors(points, pieces, most_error);
-  const auto sum = [](const std::vector<double>& all) {
-    double total = 0;
-    for (const auto each : all) total += each;
-    return total;
-  };
+  const auto errors = held_out_errors(points, pieces, error_max);
+  const auto sum = [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); };
   const auto best = std::ranges::min_element(errors, {}, sum);
   const auto n = static_cast<double>(points.size());
   for (std::size_t k = 0; k < pieces; ++k) {
-    constexpr double nothing = 0.001;  // of a time
+    constexpr double negligible_error = 0.001;
     const double more = (sum(errors[k]) - sum(*best)) / n;
     double variance = 0;
     for (std::size_t i = 0; i < points.size(); ++i) variance += std::pow(errors[k][i] - (*best)[i] - more, 2);
-    if (more <= std::max(nothing, std::sqrt(variance / (n - 1) / n))) return k + 1;
+    if (more <= std::max(negligible_error, std::sqrt(variance / (n - 1) / n))) return k + 1;
   }
   return pieces;
 }
 
-/// The 95 % interval of what is asked of lines through sizes that are drawn from the points again.
+/// Finds the 95 % intervals of α and β by a bootstrap over sizes.
 void find_intervals(std::span<const SizePoint> points, Segment& segment) {
   constexpr int resamples = 200;
   constexpr std::size_t low = 5, high = 194;  // 2.5 % and 97.5 % of 200
@@ -152,7 +148,7 @@ void find_intervals(std::span<const SizePoint> points, Segment& segment) {
   std::vector<SizePoint> resample(points.size());
   for (int i = 0; i < resamples; ++i) {
     for (auto& point : resample) point = points[random() % points.size()];
-    const Line line = fit_line_plainly(resample);
+    const Line line = fit_line_without_weights(resample);
     alphas.push_back(line.alpha_s);
     betas.push_back(line.beta_s_per_byte);
   }
@@ -180,12 +176,12 @@ Segment fit_segment(std::span<const SizePoint> points) {
   return segment;
 }
 
-std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
-  // A quiet machine's sizes are within a tenth of their line but for what is disturbed.
-  constexpr double quiet = 0.1, far = 4;
-  const double most_error = std::max(quiet, far * local_error(points));
-  const auto cuts = cut(points, static_cast<std::size_t>(most_segments), most_error);
-  const auto pieces = fewest_as_good(points, preferred(cuts, points.size()) + 1, most_error);
+std::vector<Segment> fit_segments(std::span<const SizePoint> points) {
+  constexpr std::size_t segments_max = 5;
+  constexpr double quiet_error_max = 0.1, outlier_ratio = 4;  // of a quiet machine; of the local error
+  const double error_max = std::max(quiet_error_max, outlier_ratio * local_error(points));
+  const auto cuts = cut(points, segments_max, error_max);
+  const auto pieces = fewest_as_good(points, preferred(cuts, points.size()) + 1, error_max);
   std::vector<Segment> segments;
   for (std::size_t i = 0; i < pieces; ++i)
     segments.push_back(fit_segment(piece_of(points, cuts.begins[pieces - 1], i)));
@@ -193,16 +189,16 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
 }
 
 std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, std::span<const Segment> segments) {
-  std::vector<double> errors, explained;  // of each size, and up to which its piece explains it
+  std::vector<double> errors, limits;  // of each size
   std::size_t piece = 0;
   for (const auto& point : points) {
     while (piece + 1 < segments.size() && point.bytes > segments[piece].max_bytes) ++piece;
     errors.push_back(relative_error(segments[piece].line, point));
-    explained.push_back(segments[piece].median_relative_error);
+    limits.push_back(segments[piece].median_relative_error);
   }
-  constexpr double little = 0.03, far = 6;
-  const double usual = median(errors);
-  for (auto& error : explained) error = std::max(little, far * std::min(usual, error));
+  constexpr double limit_min = 0.03, outlier_ratio = 6;
+  const double median_error = median(errors);
+  for (auto& limit : limits) limit = std::max(limit_min, outlier_ratio * std::min(median_error, limit));
 
   std::set<Bytes> sizes;
   const auto add_between = [&](Bytes low, Bytes high) {
@@ -210,7 +206,7 @@ std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, s
       sizes.insert(std::clamp<Bytes>(std::llround(std::sqrt(low) * std::sqrt(high)), low + 1, high - 1));
   };
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (errors[i] <= explained[i]) continue;
+    if (errors[i] <= limits[i]) continue;
     if (i > 0) add_between(points[i - 1].bytes, points[i].bytes);
     if (i + 1 < points.size()) add_between(points[i].bytes, points[i + 1].bytes);
   }

@@ -30,7 +30,7 @@ std::vector<std::span<const SizePoint>> split_points(std::span<const SizePoint> 
   return parts;
 }
 
-/// What a line through points says of a size, and how sure that is.
+/// The time of a size by a line through points, and its standard deviation.
 Estimate line_at(std::span<const SizePoint> points, const Line& line, Bytes bytes) {
   Eigen::MatrixXd relative(std::ssize(points), 2);
   double squares = 0;
@@ -44,7 +44,7 @@ Estimate line_at(std::span<const SizePoint> points, const Line& line, Bytes byte
   return {line.at(bytes), std::sqrt(variance) * (at * pseudo_inverse(relative)).norm()};
 }
 
-/// Does time fall there beyond doubt?
+/// Do the points prove that the time falls at this size?
 bool falls(std::span<const SizePoint> before, const Line& first, std::span<const SizePoint> after, const Line& second,
            Bytes bytes) {
   const auto above = line_at(before, first, bytes), below = line_at(after, second, bytes);
@@ -52,7 +52,7 @@ bool falls(std::span<const SizePoint> before, const Line& first, std::span<const
   return above.value - below.value > contradicting_deviations(freedom) * std::hypot(above.deviation, below.deviation);
 }
 
-/// The relation of a point with the α and β of all segments, by the relative error; less of one that is far off.
+/// The relation between a point and α and β of all segments, by the relative error, with a Huber weight.
 Relation relation_of(const SizePoint& point, const Line& line, double limit, std::size_t segment,
                      std::size_t segments) {
   const double error = std::abs(line.at(point.bytes) / point.seconds - 1);
@@ -63,12 +63,18 @@ Relation relation_of(const SizePoint& point, const Line& line, double limit, std
   return relation;
 }
 
-/// As Huber's weights have it (see fit_line).
-double limit_of(std::span<const SizePoint> points, const Line& line) {
+/// The error from which on Huber weights are below 1 (see fit_line).
+double huber_limit_of(std::span<const SizePoint> points, const Line& line) {
   constexpr double huber = 1.345, normal_mad = 1.4826;
   std::vector<double> errors;
   for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
   return std::max(huber * normal_mad * median(std::move(errors)), 1e-12);
+}
+
+std::string protocol_name(std::size_t index, std::size_t count) {
+  if (index + 1 == count && count > 1) return "rendezvous";
+  if (index == 0 && count > 2) return "short";
+  return index < 2 ? "eager" : fmt::format("eager-{}", index);
 }
 
 }  // namespace
@@ -81,7 +87,7 @@ std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<
 
   const auto columns = 2 * lines.size();
   std::vector<Relation> bounds;
-  bool is_met = true;
+  bool holds = true;
   for (std::size_t i = 0; i < columns; ++i) {  // no α and no β is negative
     bounds.push_back({std::vector<double>(columns), 0});
     bounds.back().coefficients[i] = 1;
@@ -89,37 +95,25 @@ std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     const Bytes bytes = segments[i].max_bytes;
     if (falls(parts[i], lines[i], parts[i + 1], lines[i + 1], bytes)) continue;
-    is_met = is_met && lines[i + 1].at(bytes) >= lines[i].at(bytes);
-    bounds.push_back({std::vector<double>(columns), 0});
-    auto& row = bounds.back().coefficients;
+    holds = holds && lines[i + 1].at(bytes) >= lines[i].at(bytes);
+    const auto size = static_cast<double>(bytes);
+    auto& row = bounds.emplace_back(Relation{std::vector<double>(columns), 0}).coefficients;
     row[2 * i] = -1;
-    row[2 * i + 1] = -static_cast<double>(bytes);
+    row[2 * i + 1] = -size;
     row[2 * i + 2] = 1;
-    row[2 * i + 3] = static_cast<double>(bytes);
+    row[2 * i + 3] = size;
   }
-  if (is_met) return lines;
+  if (holds) return lines;
 
   std::vector<Relation> wanted;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const double limit = limit_of(parts[i], lines[i]);
+    const double limit = huber_limit_of(parts[i], lines[i]);
     for (const auto& point : parts[i]) wanted.push_back(relation_of(point, lines[i], limit, i, lines.size()));
   }
   const auto x = solve_within_bounds(wanted, bounds);
   for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = {std::max(0.0, x[2 * i]), std::max(0.0, x[2 * i + 1])};
   return lines;
 }
-
-namespace {
-
-std::string protocol_name(std::size_t index, std::size_t count) {
-  if (count == 1) return "eager";
-  if (index + 1 == count) return "rendezvous";
-  if (count == 2) return "eager";
-  if (index == 0) return "short";
-  return index == 1 ? "eager" : fmt::format("eager-{}", index);
-}
-
-}  // namespace
 
 std::vector<Protocol> protocols_of(std::span<const SizePoint> points, std::span<Segment> segments) {
   const auto lines = hold_at_switches(points, segments);

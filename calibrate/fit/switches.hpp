@@ -1,4 +1,4 @@
-// Where one protocol ends and the next begins, a larger message takes no less time. No MPI.
+// Switches between protocols: from segments to protocols, and the search of a switch. No MPI.
 #pragma once
 
 #include <span>
@@ -8,14 +8,33 @@
 
 namespace commpass {
 
-/// Lines through the same points that do not fall from one segment to the next, but where the points leave no doubt
-/// that time does. Where they do not fall, they stay as they are; otherwise all are fitted anew, together.
+/// Lines of the segments, such that the time does not fall at a switch unless the points prove that it does. If a line
+/// falls without proof, all lines are fitted again, together.
 /// @param points    sorted by growing size
 /// @param segments  whose max_bytes are final
-/// @return the lines of the segments
 std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<const Segment> segments);
 
-/// The protocols that segments tell, the last for messages of any size; their lines become those that are held.
+/// The protocols of segments, the last for messages of any size. Gives the segments the lines of hold_at_switches.
 std::vector<Protocol> protocols_of(std::span<const SizePoint> points, std::span<Segment> segments);
+
+/// The number between two others (exclusive) that is a multiple of the largest power of two.
+inline Bytes roundest_between(Bytes low, Bytes high) {
+  Bytes unit = 1;
+  while ((low / (2 * unit) + 1) * 2 * unit < high) unit *= 2;
+  return (low / unit + 1) * unit;
+}
+
+/// Searches a switch to the byte, at round sizes first: libraries switch there, and applications send them. So they are
+/// on the right side if the search ends early.
+/// @param low, high  sizes below and above the switch
+/// @return the largest size found below it
+template <class IsAbove>
+Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
+  while (high - low > 1) {
+    const Bytes middle = roundest_between(low, high);
+    (is_above(middle) ? high : low) = middle;
+  }
+  return low;
+}
 
 }  // namespace commpass

@@ -16,19 +16,25 @@ namespace commpass {
 
 namespace {
 
-/// The factor by which a prediction is off, less 1, to either side alike.
+/// The median of a number of each exchange.
+template <class Number>
+double median_of(std::span<const HeldOut> all, Number number) {
+  std::vector<double> numbers;
+  std::ranges::transform(all, std::back_inserter(numbers), number);
+  return median(std::move(numbers));
+}
+
 double miss_of(const HeldOut& each) { return miss_between(each.predicted_s, each.measured_s); }
 
-/// Half the interval of the measured time, as part of it.
+/// Half of the measured interval ÷ the measured time.
 double spread_of(const HeldOut& each) {
   return (each.measured_interval_s.high - each.measured_interval_s.low) / 2 / each.measured_s;
 }
 
-/// How many times as long it takes as predicted.
 double slowdown_of(const HeldOut& each) { return each.measured_s / each.predicted_s; }
 
-/// By what the errors of two strategies for the same exchange differ, the median: a factor less 1. Nothing where
-/// only one was run for each.
+/// The median difference between the errors of two strategies for the same exchange: a factor less 1. Nothing if each
+/// exchange ran by one strategy only.
 std::optional<double> miss_between_strategies(const std::vector<HeldOut>& all) {
   std::vector<double> misses;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -38,8 +44,8 @@ std::optional<double> miss_between_strategies(const std::vector<HeldOut>& all) {
   return median(std::move(misses));
 }
 
-/// How many times as long messages between all nodes take as those between two would have it: what the network's core
-/// does not move and the profile does not say. 1 where that was not tried.
+/// Slowdown of messages between all nodes ÷ slowdown of messages between two: congestion in the network's core that the
+/// profile lacks. 1 if that was not tried.
 double slowdown_by_core(const std::vector<HeldOut>& all) {
   double slowdown = 1;
   for (const auto& part : all) {
@@ -52,10 +58,14 @@ double slowdown_by_core(const std::vector<HeldOut>& all) {
 
 }  // namespace
 
-double middle_miss(const std::vector<HeldOut>& all) {
-  std::vector<double> misses;
-  std::ranges::transform(all, std::back_inserter(misses), miss_of);
-  return median(std::move(misses));
+double median_miss(const std::vector<HeldOut>& all) { return median_of(all, miss_of); }
+
+Seconds beyond_prices(std::span<const HeldOut> exchanges) {
+  constexpr double negligible_ratio = 0.05;
+  const auto beyond = [](const HeldOut& each) { return each.measured_s - each.predicted_s; };
+  const auto surely_beyond = [](const HeldOut& each) { return each.measured_interval_s.low - each.predicted_s; };
+  const Seconds middle = median_of(exchanges, beyond), predicted = median_of(exchanges, &HeldOut::predicted_s);
+  return median_of(exchanges, surely_beyond) > 0 && middle > negligible_ratio * predicted ? middle : 0;
 }
 
 Verdict judge(const Provenance& provenance) {
@@ -68,13 +78,11 @@ Verdict judge(const Provenance& provenance) {
     return {Trust::none, 1,
             provenance.warning.empty() ? "no exchange was run that was not used for fitting" : provenance.warning,
             provenance.warning.empty() ? again : "calibrate with no more ranks a host than it has cores"};
-  std::vector<double> spreads;
-  std::ranges::transform(all, std::back_inserter(spreads), spread_of);
   const auto worst = std::ranges::max_element(all, {}, miss_of);
-  const double miss = middle_miss(all), spread = median(std::move(spreads));
-  // Between all nodes are slow ones, too.
+  const double miss = median_miss(all), spread = median_of(all, spread_of);
+  // A slow node slows messages between all nodes down, too.
   const double core = provenance.slow_nodes.empty() ? slowdown_by_core(all) : 1;
-  constexpr double sharp = 0.15, far_off = 0.5, blurred = 0.5, seen = 1.15;
+  constexpr double good_spread = 0.15, worst_miss_if_good = 0.5, usable_spread = 0.5, core_slowdown_min = 1.15;
   Verdict verdict;
   verdict.why = fmt::format(
       "predictions of {} exchanges not used for fitting are off by {} (median), {} at most ('{}'); their times are "
@@ -82,7 +90,8 @@ Verdict judge(const Provenance& provenance) {
       all.size(), format_share(miss), format_share(miss_of(*worst)), worst->exchange, format_share(spread));
   for (const auto& [node, times_as_long, host] : provenance.slow_nodes)
     verdict.why += fmt::format("; node {} takes {:.1f} times as long as the others", node, times_as_long);
-  if (core > seen)
+  const bool is_core_slow = core > core_slowdown_min;
+  if (is_core_slow)
     verdict.why += fmt::format(
         "; messages between all nodes take {:.1f} times as long as those between two tell, so the network's core moves "
         "less than the profile says",
@@ -96,20 +105,20 @@ Verdict judge(const Provenance& provenance) {
   if (const auto& late = provenance.late_messages)
     verdict.why += fmt::format(
         "; with {} messages in flight to other nodes {} of {} exchanges took {} longer, as if messages were lost and "
-        "sent "
-        "again after a timer: no more than {} are in flight now",
+        "sent again after a timer: no more than {} are in flight now",
         late->messages, late->late, late->of, format_seconds(late->late_s), std::max(1, late->most_in_time));
   const bool is_alone = provenance.others < busy_with_others;
   if (!is_alone)
     verdict.why += fmt::format("; other programs kept {:.1f} processors of a node busy meanwhile", provenance.others);
-  const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen &&
-                       miss <= most_miss_if_good && miss_of(*worst) <= far_off && spread <= sharp;
-  verdict.trust = is_good ? Trust::good : miss > most_miss_if_usable || spread > blurred ? Trust::none : Trust::usable;
-  // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
+  const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && !is_core_slow &&
+                       miss <= most_miss_if_good && miss_of(*worst) <= worst_miss_if_good && spread <= good_spread;
+  verdict.trust = is_good                                                ? Trust::good
+                  : miss > most_miss_if_usable || spread > usable_spread ? Trust::none
+                                                                         : Trust::usable;
   const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));
   verdict.uncertainty = is_good ? spread : std::max(spread, apart);
   if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";
-  else if (core > seen)
+  else if (is_core_slow)
     verdict.remedy =
         "calibrate with a layout that tells which nodes share a switch (--layout), or let programs measure "
         "(COMMPASS_PLANNER=measure) where many nodes send at once";

@@ -1,6 +1,7 @@
-// How far to trust a profile, by exchanges that were not used for fitting. No MPI.
+// Conclusions from predicted and measured exchanges, above all the verdict on a profile. No MPI.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "calibrate/fit/provenance.hpp"
@@ -8,15 +9,23 @@
 
 namespace commpass {
 
-/// The median of the factors by which predictions are off, to either side alike, less 1. @param all  one at least
-double middle_miss(const std::vector<HeldOut>& all);
+/// The median of max(predicted ÷ measured, measured ÷ predicted) − 1. @param all  at least one
+double median_miss(const std::vector<HeldOut>& all);
 
-/// Good: held-out exchanges are predicted to 15 %, none of them off by half, and measured as sharply, no node is slow,
-/// no other program keeps processors busy, the machine does not change its speed, and messages between all nodes are as
-/// well predicted as those between two. Not to be trusted: exchanges are off by more than 30 %, or their times spread
-/// by more than half, or none was run. The uncertainty is what their times spread, and, unless the verdict is
-/// good, by what the errors of different strategies for the same exchange differ: what all strategies have in common
-/// blurs no choice. That is no more than what most exchanges are off by.
+/// The median of measured − predicted; 0 if it is below 5 % of the median prediction, or may be noise in most
+/// exchanges.
+/// @param exchanges  at least one
+Seconds beyond_prices(std::span<const HeldOut> exchanges);
+
+/// Good: the median miss of held-out exchanges is at most 15 %, none is above 50 %, and their times spread as little.
+/// No node is slow, no other program keeps processors busy, and the machine does not change its speed. Messages between
+/// all nodes are predicted as well as those between two.
+///
+/// None: the median miss is above 30 %, or times spread by more than 50 %, or no exchange was run.
+///
+/// The uncertainty is the spread of the times. Unless the verdict is good, it is at least the median difference between
+/// the errors of two strategies for the same exchange, up to the median miss: errors that all strategies share do not
+/// change a choice.
 Verdict judge(const Provenance& provenance);
 
 }  // namespace commpass

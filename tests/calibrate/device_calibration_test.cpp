@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include "calibrate/device_timing.hpp"
 #include "calibrate/devices.hpp"
 #include "runtime/device/emulated_device.hpp"
 #include "runtime/device/piece_kernel.hpp"

@@ -8,9 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "calibrate/alltoallv_timing.hpp"
 #include "calibrate/calibration.hpp"
-#include "calibrate/collective_timing.hpp"
+#include "calibrate/library_call_timing.hpp"
 #include "calibrate/memory_timing.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "model/machine/plausibility.hpp"
@@ -848,12 +847,12 @@ TEST_F(SamplingOnABusyMachine, RepeatsNoMoreThanTheClockAllows) {
 TEST_F(SamplingOnABusyMachine, EndsWithTheBudgetWhereItHasTo) {
   Sampler sampler(MPI_COMM_SELF, 4);
   now_ += 6;
-  EXPECT_NO_THROW(sampler.look());
+  EXPECT_NO_THROW(sampler.check_time());
   sampler.end_with_budget();
   EXPECT_THROW(sampler.sample_all(all_, 1, [&](int, int, int count) { return time(count); }), NoTimeLeft);
   EXPECT_EQ(calls_, 1);
   now_ -= 6;
-  EXPECT_NO_THROW(sampler.look());
+  EXPECT_NO_THROW(sampler.check_time());
 }
 
 TEST(Sampling, IsSettledWhereNineSamplesAgreeToThreePercent) {
