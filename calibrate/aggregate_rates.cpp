@@ -59,8 +59,8 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level 
   calibration.sampler.sample_all(sweeps, share, [&](int count, int, int repetitions) {
     std::vector<Rank> senders, receivers;
     for (int i = 0; i < count; ++i) {
-      senders.push_back(pairs[static_cast<std::size_t>(i)].first);
-      receivers.push_back(pairs[static_cast<std::size_t>(i)].second);
+      senders.push_back(pairs[at(i)].first);
+      receivers.push_back(pairs[at(i)].second);
     }
     return calibration.bench.streams(senders, receivers, bytes, begin_seconds(calibration, level, bytes),
                                      std::max(repetitions_min, repetitions));

@@ -33,8 +33,8 @@ class CopyPlaces {
       : queue_(device, nullptr),
         on_device_(device_buffer(device, bytes)),
         pinned_(pinned_buffer(device, bytes)),
-        pageable_(static_cast<std::size_t>(bytes), std::byte{1}) {
-    const auto size = static_cast<std::size_t>(bytes);
+        pageable_(at(bytes), std::byte{1}) {
+    const auto size = at(bytes);
     const std::array first{LocalCopy{pageable_.data(), on_device_.get(), size}};
     queue_.copy(first);
     queue_.wait();
@@ -44,7 +44,7 @@ class CopyPlaces {
   DeviceQueue& queue() { return queue_; }
   LocalCopy copy(const CopyWay& way, Bytes bytes) {
     std::byte* const host = way.memory == HostPages::pinned ? pinned_.get() : pageable_.data();
-    const auto size = static_cast<std::size_t>(bytes);
+    const auto size = at(bytes);
     if (way.direction == CopyDirection::to_host) return {on_device_.get(), host, size};
     return {host, on_device_.get(), size};
   }
@@ -59,7 +59,7 @@ class CopyPlaces {
 std::vector<int> counts_of_processes(std::size_t processes) {
   std::vector<int> counts;
   for (const int count : {1, 2, 4, 8})
-    if (static_cast<std::size_t>(count) <= processes) counts.push_back(count);
+    if (at(count) <= processes) counts.push_back(count);
   return counts;
 }
 
@@ -135,7 +135,7 @@ void measure_copies_within_device(Calibration& calibration, const NodeDevices& d
   const auto pieces_of = [&](Bytes bytes) {
     constexpr Bytes piece_bytes = worth_a_copy / 2;
     const auto pieces = std::max<Bytes>(2 * worth_a_kernel, bytes / piece_bytes);
-    return copies && queue->packs(static_cast<std::size_t>(pieces), bytes) ? pieces : 1;
+    return copies && queue->packs(at(pieces), bytes) ? pieces : 1;
   };
   std::map<Bytes, Series> times;
   for (Bytes bytes = bytes_min; bytes <= bytes_max; bytes *= 4) times[bytes];
@@ -143,8 +143,8 @@ void measure_copies_within_device(Calibration& calibration, const NodeDevices& d
     std::vector<LocalCopy> batch;
     if (copies) {
       const Bytes piece = bytes / pieces_of(bytes);
-      for (Bytes at = 0; at < bytes; at += piece)
-        batch.push_back({from.get() + at, to.get() + at, static_cast<std::size_t>(piece)});
+      for (Bytes begin = 0; begin < bytes; begin += piece)
+        batch.push_back({from.get() + begin, to.get() + begin, at(piece)});
     }
     return time_device_copies(calibration.comm.get(), copies ? &*queue : nullptr, batch, Ends::reached, repetitions);
   });

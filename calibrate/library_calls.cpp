@@ -8,7 +8,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
-#include "calibrate/library_call_timing.hpp"
+#include "calibrate/operation_timing.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 
@@ -51,7 +51,7 @@ void measure_visits(Calibration& calibration) {
   if (part_ranks < part_ranks_min) return;
   const int color = std::min(calibration.comm.rank() / part_ranks, parts - 1), first = color * part_ranks,
             end = color == parts - 1 ? ranks : first + part_ranks;
-  std::vector<Rank> members(static_cast<std::size_t>(end - first));
+  std::vector<Rank> members(at(end - first));
   std::iota(members.begin(), members.end(), first);
   const auto part = OwnCommunicator::split_by_color(calibration.comm.get(), color);
   constexpr int messages = 1;

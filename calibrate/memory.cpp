@@ -5,7 +5,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
-#include "calibrate/memory_timing.hpp"
+#include "calibrate/operation_timing.hpp"
 
 namespace commpass {
 

@@ -42,7 +42,7 @@ Seen look_for_devices(const DeviceBackend& backend) {
   const int count = std::min(backend.count(), static_cast<int>(devices_max));
   for (; seen.count < count; ++seen.count) {
     const auto identity = backend.identify(seen.count);
-    seen.places[static_cast<std::size_t>(seen.count)] = text_of(backend.name() + (" " + identity.place));
+    seen.places[at(seen.count)] = text_of(backend.name() + (" " + identity.place));
     if (seen.count == 0) seen.name = text_of(identity.name);
   }
   seen.kind = text_of(backend.name());
@@ -54,9 +54,9 @@ Seen look_for_devices(const DeviceBackend& backend) {
 std::vector<Text> places_on(std::span<const Rank> ranks, const std::vector<Seen>& all) {
   std::vector<Text> result;
   for (const Rank rank : ranks) {
-    const auto& seen = all[static_cast<std::size_t>(rank)];
+    const auto& seen = all[at(rank)];
     for (int i = 0; i < seen.count; ++i) {
-      const auto& place = seen.places[static_cast<std::size_t>(i)];
+      const auto& place = seen.places[at(i)];
       if (std::ranges::find(result, place) == result.end()) result.push_back(place);
     }
   }
@@ -65,7 +65,7 @@ std::vector<Text> places_on(std::span<const Rank> ranks, const std::vector<Seen>
 
 /// The device of a rank by its share of its node's devices if it sees that one, else the first that it sees.
 std::optional<int> own_number(const Layout& layout, Rank rank, const std::vector<Seen>& all) {
-  const auto& seen = all[static_cast<std::size_t>(rank)];
+  const auto& seen = all[at(rank)];
   if (seen.count == 0) return {};
   const auto ranks = layout.ranks_of(layout.node(rank));
   const auto places = places_on(ranks, all);
@@ -86,7 +86,7 @@ NodeDevices find_node_devices(MPI_Comm comm, const Layout& layout) {
   NodeDevices devices;
   DeviceBackend* backend = nullptr;
   Seen mine;
-  std::vector<Seen> all(static_cast<std::size_t>(layout.ranks()));
+  std::vector<Seen> all(at(layout.ranks()));
   try {
     all_or_none(comm, [&] {
       const auto kinds = all_device_backends();
@@ -109,8 +109,8 @@ NodeDevices find_node_devices(MPI_Comm comm, const Layout& layout) {
     return devices;
   }
   for (const Rank other : ranks)
-    if (all[static_cast<std::size_t>(other)].number_of(places.front())) devices.sharers.push_back(other);
-  const auto& first = all[static_cast<std::size_t>(devices.sharers.front())];
+    if (all[at(other)].number_of(places.front())) devices.sharers.push_back(other);
+  const auto& first = all[at(devices.sharers.front())];
   devices.kind = first.kind.data();
   devices.name = first.name.data();
   if (const auto number = mine.number_of(places.front()); number && std::ranges::count(devices.sharers, rank) > 0)

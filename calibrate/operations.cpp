@@ -78,7 +78,7 @@ void measure_operations(Calibration& calibration) {
   };
   measure_collectives(calibration, share(1));
   measure_probe(calibration, share(2));
-  std::vector<std::byte> memory(static_cast<std::size_t>(ranks * puts_max * put_bytes));
+  std::vector<std::byte> memory(at(ranks * puts_max * put_bytes));
   if (const auto why = lack_of_windows(calibration.comm.get(), memory); !why.empty()) {
     calibration.not_measured("operations.put_s, fence_s, window_s: " + why);
     return;

@@ -28,7 +28,7 @@ Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round
   // Pairs take turns, so that the result does not depend on a single core.
   constexpr std::size_t pairs_max = 4;
   const auto& pairs = calibration.pairs(what.level);
-  const auto& [first, second] = pairs[static_cast<std::size_t>(round) % std::min(pairs.size(), pairs_max)];
+  const auto& [first, second] = pairs[at(round) % std::min(pairs.size(), pairs_max)];
   return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
 }
 

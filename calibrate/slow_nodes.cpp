@@ -38,7 +38,7 @@ std::vector<Round> between_nodes(const Layout& layout) {
   std::vector<Round> rounds(3);
   for (int node = 0; node < nodes; ++node) {
     const bool is_odd_end = node + 1 == nodes && nodes % 2 == 1;
-    auto& round = rounds[is_odd_end ? 2 : static_cast<std::size_t>(node % 2)];
+    auto& round = rounds[is_odd_end ? 2 : at(node % 2)];
     const int next = (node + 1) % nodes;
     round.pairs.push_back({layout.ranks_of(node).front(), layout.ranks_of(next).front()});
     round.nodes.push_back({node, next});

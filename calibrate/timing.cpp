@@ -82,7 +82,7 @@ Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
       receive_(memory.allocate(largest_bytes)),
       is_on_host_(&memory == &host_memory()) {
   // The first write makes the pages.
-  const std::vector<std::byte> bytes(static_cast<std::size_t>(largest_bytes), std::byte{1});
+  const std::vector<std::byte> bytes(at(largest_bytes), std::byte{1});
   const std::array copies{LocalCopy{bytes.data(), send_.get(), bytes.size()},
                           LocalCopy{bytes.data(), receive_.get(), bytes.size()}};
   memory.copy(copies);
@@ -101,7 +101,7 @@ Seconds Bench::quartile_from_rank(Rank rank, std::vector<double> seconds) const 
 /// Messages follow each other in the buffers, as in an exchange, and wrap around at the end.
 std::size_t Bench::place_of(int message, Bytes bytes) const {
   const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
-  return static_cast<std::size_t>(message % places * bytes);
+  return at(message % places * bytes);
 }
 
 /// Messages of one sample of a ping-pong: they fit the nearest cache, and are a tenth of all, which limits the effect
@@ -115,7 +115,7 @@ int Bench::messages_at_a_time(Bytes bytes, int repetitions) const {
 
 /// Writes the send buffers of messages.
 void Bench::write_messages(Bytes bytes, int messages) {
-  if (is_on_host_) write_anew(std::span(send_.get(), static_cast<std::size_t>(std::min(room_, messages * bytes))));
+  if (is_on_host_) write_anew(std::span(send_.get(), at(std::min(room_, messages * bytes))));
 }
 
 /// @return times on rank `first`; empty elsewhere
@@ -131,7 +131,7 @@ std::vector<double> Bench::ping_pong_times(Rank first, Rank second, Bytes bytes,
       receives.emplace_back(*this).add_receive(receive_.get() + place, bytes, peer);
     }
     for (int done = 0; done < repetitions; done += most) {
-      const auto some = static_cast<std::size_t>(std::min(repetitions - done, most));
+      const auto some = at(std::min(repetitions - done, most));
       write_messages(bytes, most);
       if (rank_ == second) {
         receives.front().start();
@@ -221,12 +221,12 @@ Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes
 Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages,
                                      int repetitions) {
   std::vector<double> all, posting;
-  posting.reserve(static_cast<std::size_t>(repetitions));  // so that no time includes an allocation
+  posting.reserve(at(repetitions));  // so that no time includes an allocation
   Requests requests(*this);
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   for (int i = 0; i < messages; ++i) {
     const auto place = place_of(i, bytes);
-    const Rank receiver = receivers[static_cast<std::size_t>(i) % receivers.size()];
+    const Rank receiver = receivers[at(i) % receivers.size()];
     if (rank_ == sender) requests.add_send(send_.get() + place, bytes, receiver);
     if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender);
   }

@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 
-#include "measure/measurement.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -33,7 +32,7 @@ class Blocks {
         is_same_(pattern.sizes.is_same),
         rank_(rank),
         bytes_(std::ranges::max(pattern.sizes.bytes)) {
-    const auto t = static_cast<std::size_t>(neighborhood_.size()), size = static_cast<std::size_t>(bytes_);
+    const auto t = at(neighborhood_.size()), size = at(bytes_);
     send_.resize((is_same_ ? 1 : t) * size);
     receive_.resize(t * size);
     for (std::size_t i = 0; i < send_.size(); ++i)
@@ -70,7 +69,7 @@ class Blocks {
     exchange();
     std::string wrong;
     for (int i = 0; i < neighborhood_.size() && wrong.empty(); ++i)
-      for (std::size_t k = 0; k < static_cast<std::size_t>(bytes_); ++k) {
+      for (std::size_t k = 0; k < at(bytes_); ++k) {
         const auto from = neighborhood_.source(rank_, i);
         if (received(i)[k] == (from ? byte_of(*from, i, k) : std::byte{0})) continue;
         wrong = fmt::format("{}: rank {} has a wrong byte {} from neighbour {}.", name, rank_, k, i);
@@ -211,7 +210,7 @@ CallReport measure_cartesian(const Measurement& measurement, const CartesianPatt
          },
          blocks.sent()});
   }
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement);
   report.chosen = chosen.name;
   if (rank != 0) return report;
   auto time = times.begin();

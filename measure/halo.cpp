@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "measure/measurement.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
@@ -34,7 +33,7 @@ std::vector<int> numbers_in(const std::string& text, const char* place) {
 class Cells {
  public:
   Cells(const Grid& grid, const HaloArray& array, Rank rank)
-      : grid_(grid), array_(array), place_(grid.coordinates(rank)), cells_(static_cast<std::size_t>(array.bytes())) {}
+      : grid_(grid), array_(array), place_(grid.coordinates(rank)), cells_(at(array.bytes())) {}
 
   std::byte* data() { return cells_.data(); }
   std::span<std::byte> all() { return cells_; }
@@ -58,7 +57,7 @@ class Cells {
   static constexpr std::byte untouched{0};
 
   void set(std::size_t cell, std::byte value) {
-    std::fill_n(cells_.data() + cell * static_cast<std::size_t>(array_.cell_bytes), array_.cell_bytes, value);
+    std::fill_n(cells_.data() + cell * at(array_.cell_bytes), array_.cell_bytes, value);
   }
   bool is_own(const std::vector<int>& at) const {
     for (std::size_t k = 0; k < at.size(); ++k)
@@ -205,14 +204,14 @@ CallReport measure_halo(const Measurement& measurement, const CartesianPattern& 
     const int wrong = cells.wrong();
     agree(MPI_COMM_WORLD, wrong > 0 ? fmt::format("halo: rank {} has {} wrong cells.", rank, wrong) : "");
   }
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement);
   if (rank != 0) return report;
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = (time++)->median;
   auto chosen = exchanges.back().stages();
   for (auto& stage : chosen) --stage;
   const auto index = std::ranges::find(candidates, chosen, &HaloCandidate::stages) - candidates.begin();
-  report.chosen = report.rows[static_cast<std::size_t>(index)].name;
+  report.chosen = report.rows[at(index)].name;
   report.chosen_s = (time++)->median;
   report.baseline_kind = "Without Commpass";
   report.baselines.push_back({"a message for each direction, by a derived datatype", {}, time->median});

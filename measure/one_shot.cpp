@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
@@ -76,14 +75,13 @@ class AlltoallRunner {
 
 void require_one_block_each(const Pattern& pattern) {
   std::set<std::pair<Rank, Rank>> pairs;
-  std::vector<Bytes> sent(static_cast<std::size_t>(pattern.ranks)), received(sent.size());
+  std::vector<Bytes> sent(at(pattern.ranks)), received(sent.size());
   for (const auto& edge : pattern.edges) {
     if (!pairs.emplace(edge.source, edge.destination).second)
       throw InputError("--one-shot",
                        fmt::format("there are two edges from rank {} to rank {}", edge.source, edge.destination),
                        "use a pattern with one for each pair of ranks");
-    for (const auto total : {sent[static_cast<std::size_t>(edge.source)] += edge.bytes,
-                             received[static_cast<std::size_t>(edge.destination)] += edge.bytes})
+    for (const auto total : {sent[at(edge.source)] += edge.bytes, received[at(edge.destination)] += edge.bytes})
       if (total > std::numeric_limits<int>::max())
         throw InputError("--one-shot",
                          "a rank sends or gets 2^31 bytes or more, which displacements of MPI_Alltoallv do not reach",
@@ -161,7 +159,7 @@ CallReport measure_one_shot(const Measurement& measurement, const Pattern& patte
   add("the choice", choose);
   const auto* library_name = sizes == BlockSizes::equal ? "MPI_Alltoall" : "MPI_Alltoallv";
   add(library_name, [&] { runner.run_by_mpi(); });
-  const auto times = time_exchanges(runs, WarmUp::none, measurement.arguments.repetitions, measurement.shows_progress);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement);
 
   report.chosen = choosing.last_alltoallv_strategy();
   if (rank != 0) return report;

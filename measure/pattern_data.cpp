@@ -36,15 +36,15 @@ Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
 
 void fill(RankData& data) {
   for (std::size_t e = 0; e < data.sends.size(); ++e)
-    for (std::size_t i = 0; i < static_cast<std::size_t>(data.sends[e].bytes); ++i)
-      data.send_buffer[static_cast<std::size_t>(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
+    for (std::size_t i = 0; i < at(data.sends[e].bytes); ++i)
+      data.send_buffer[at(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
 }
 
 std::string verify(const RankData& data, Rank rank, const std::string& strategy) {
   for (std::size_t e = 0; e < data.receives.size(); ++e) {
     const auto& edge = data.receives[e];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(data.received[e], i))
+    for (std::size_t i = 0; i < at(edge.bytes); ++i)
+      if (data.receive_buffer[at(edge.offset) + i] != byte_of(data.received[e], i))
         return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.",
                            strategy, i, edge.bytes, edge.source, rank);
   }

@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 
-#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
@@ -143,7 +142,7 @@ Times run(const Measurement& measurement, const Pattern& pattern, Communicator& 
     });
     runs.push_back({[&] { run_plain_loop(receives, sends); }, data.send_buffer});
   }
-  times.runs = time_exchanges(runs, WarmUp::once, arguments.repetitions, measurement.shows_progress);
+  times.runs = time_exchanges(runs, WarmUp::once, measurement);
   if (arguments.baseline) {
     times.plain_loop_s = times.runs.back().median;
     times.runs.pop_back();
@@ -170,7 +169,7 @@ std::string explain_one(const Measurement& measurement, const Pattern& pattern, 
             .strategy;
   const auto found = std::ranges::find(priced, strategy, &Candidate::strategy);
   if (found == priced.end()) return {};
-  return explain(priced, static_cast<std::size_t>(found - priced.begin()), selection.calls, ties);
+  return explain(priced, at(found - priced.begin()), selection.calls, ties);
 }
 
 }  // namespace

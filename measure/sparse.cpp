@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "measure/measurement.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "measure/two_sided.hpp"
@@ -133,8 +132,7 @@ CallReport measure_sparse(const Measurement& measurement, const Pattern& pattern
     reduction.start_tally(MPI_COMM_WORLD, Tally{}.numbers(), combine);
   });
   // A cache keeps the communicators of the last few routes. WarmUp::each_time leaves making them out of the times.
-  const auto times =
-      time_exchanges(runs, WarmUp::each_time, measurement.arguments.repetitions, measurement.shows_progress);
+  const auto times = time_exchanges(runs, WarmUp::each_time, measurement);
 
   runner.check(runner.run(choosing, ""), "the choice");
   report.chosen = choosing.last_sparse_strategy();

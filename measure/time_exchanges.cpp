@@ -27,8 +27,9 @@ RunTimes run_times_of(std::vector<Seconds> seconds) {
 
 }  // namespace
 
-std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                     bool shown) {
+std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up,
+                                     const Measurement& measurement) {
+  const int repetitions = measurement.arguments.repetitions;
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -48,7 +49,7 @@ std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges
     const Seconds elapsed = MPI_Wtime() - begin;
     int over = round + 1 >= (elapsed > elapsed_max_s ? rounds_min : rounds_max) && elapsed > elapsed_min_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (shown && round % 50 == 0)
+    if (measurement.shows_progress && round % 50 == 0)
       std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
     if (repetitions == 0 && over) break;
   }

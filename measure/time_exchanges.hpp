@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "measure/measurement.hpp"
 #include "model/base/types.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
-#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
@@ -38,10 +38,9 @@ struct RunTimes {
 
 /// Times all exchanges in rounds. Each round has another order, so that a disturbance affects all alike. A run is timed
 /// from a common start to the last finish. Collective.
-/// @param repetitions  of each; 0: at most 201 and at least 7, in 0.2 s to 5 s
-/// @param shown        print progress on stderr
-std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
-                                     bool shown);
+/// The number of repetitions is that of --repetitions; without it, at most 201 and at least 7, in 0.2 s to 5 s.
+std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up,
+                                     const Measurement& measurement);
 
 /// The plain loop of MPI libraries: non-blocking receives from all and sends to all, in order.
 void run_plain_loop(std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends);

@@ -24,8 +24,7 @@ void post_receive(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessa
                   std::vector<MPI_Request>& requests) {
   int bytes = 0;
   COMMPASS_MPI_CALL(MPI_Get_count, &found, MPI_BYTE, &bytes);
-  auto& [source, data] =
-      messages.emplace_back(found.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
+  auto& [source, data] = messages.emplace_back(found.MPI_SOURCE, std::vector<std::byte>(at(bytes)));
   COMMPASS_MPI_CALL(MPI_Irecv, data.data(), bytes, MPI_BYTE, source, tag, comm,
                     &requests.emplace_back(MPI_REQUEST_NULL));
 }
@@ -39,8 +38,8 @@ void wait_for(std::vector<MPI_Request>& requests) {
 TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std::byte* buffer,
                                               std::span<const SendEdge> sends) {
   const int ranks = ranks_in(comm);
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks));
-  for (const auto& edge : sends) ++counts[static_cast<std::size_t>(edge.destination)];
+  std::vector<std::int64_t> counts(at(ranks));
+  for (const auto& edge : sends) ++counts[at(edge.destination)];
   std::int64_t coming = 0;
   COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, counts.data(), &coming, 1, MPI_INT64_T, MPI_SUM, comm);
   auto requests = begin_sends(MPI_Isend, comm, tag, buffer, sends);

@@ -66,8 +66,8 @@ std::vector<double> solve_within_bounds(std::span<const Relation> wanted, std::s
     coefficients.resize(static_cast<Index>(relations.size()), columns);
     values.resize(static_cast<Index>(relations.size()));
     for (Index i = 0; i < coefficients.rows(); ++i) {
-      const auto& [row, value] = relations[static_cast<std::size_t>(i)];
-      for (Index k = 0; k < columns; ++k) coefficients(i, k) = row[static_cast<std::size_t>(k)];
+      const auto& [row, value] = relations[at(i)];
+      for (Index k = 0; k < columns; ++k) coefficients(i, k) = row[at(k)];
       values[i] = value;
     }
   };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 
 #include "calibrate/fit/pseudo_inverse.hpp"
@@ -15,7 +17,7 @@ double contradicting_deviations(std::ptrdiff_t freedom) {
   constexpr std::array small_samples{318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144};
   constexpr double large_samples = 4;
   if (freedom < 1) return small_samples.front();
-  return freedom <= std::ssize(small_samples) ? small_samples[static_cast<std::size_t>(freedom) - 1] : large_samples;
+  return freedom <= std::ssize(small_samples) ? small_samples[at(freedom) - 1] : large_samples;
 }
 
 double lower_quartile(std::vector<double> sample) {
@@ -48,7 +50,7 @@ Line solve(std::span<const SizePoint> points, const Eigen::VectorXd& weights) {
   Eigen::MatrixXd a(n, 2);
   Eigen::VectorXd b(n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    const auto& point = points[static_cast<std::size_t>(i)];
+    const auto& point = points[at(i)];
     a.row(i) << weights[i], weights[i] * static_cast<double>(point.bytes);
     b[i] = weights[i] * point.seconds;
   }
@@ -61,69 +63,70 @@ Line solve(std::span<const SizePoint> points, const Eigen::VectorXd& weights) {
   return {a.col(0).dot(b) / a.col(0).squaredNorm(), 0};
 }
 
-Line fit_relative(std::span<const SizePoint> points, bool robust) {
-  const auto n = static_cast<Eigen::Index>(points.size());
-  Eigen::VectorXd relative(n);
-  for (Eigen::Index i = 0; i < n; ++i) relative[i] = 1 / points[static_cast<std::size_t>(i)].seconds;
+Line fit_relative(std::span<const SizePoint> points, int rounds) {
+  Eigen::VectorXd relative(std::ssize(points));
+  for (std::size_t i = 0; i < points.size(); ++i) relative[static_cast<Eigen::Index>(i)] = 1 / points[i].seconds;
   Line line = solve(points, relative);
-  constexpr int rounds = 5;
-  constexpr double huber = 1.345, normal_mad = 1.4826;  // 95 % efficiency for normal errors; MAD to deviation
-  for (int round = 0; robust && round < rounds && points.size() > 2; ++round) {
-    std::vector<double> errors;
-    for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
-    const double limit = std::max(huber * normal_mad * median(errors), 1e-12);
-    Eigen::VectorXd weights = relative;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const double error = errors[static_cast<std::size_t>(i)];
-      if (error > limit) weights[i] *= std::sqrt(limit / error);
-    }
-    line = solve(points, weights);
+  for (int round = 0; round < rounds && points.size() > 2; ++round) {
+    const auto weights = huber_weights(points, line);
+    line = solve(points, relative.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(weights.data(), relative.size())));
   }
   return line;
 }
 
-}  // namespace
-
-Line fit_line(std::span<const SizePoint> points) { return fit_relative(points, true); }
-
-Line fit_line_without_weights(std::span<const SizePoint> points) { return fit_relative(points, false); }
-
-namespace {
-
-/// Relative least squares of the last samples of a burst.
-struct TailFit {
-  Eigen::VectorXd coefficients;  // first, step and, of three columns, gamma
-  double last_deviation = 0;     // of the last coefficient
+/// Relative least squares of a polynomial: x₀ + x₁·m + x₂·m²/2, or fewer terms.
+struct PolynomialFit {
+  Eigen::VectorXd x, deviations;
 };
 
-TailFit fit_tail(std::span<const double> messages, std::span<const double> seconds, Eigen::Index columns) {
+/// @param scales  to which the errors of `values` are relative
+PolynomialFit fit_polynomial(std::span<const double> messages, std::span<const double> values,
+                             std::span<const double> scales, Eigen::Index terms) {
+  const auto n = std::ssize(messages);
+  Eigen::MatrixXd a(n, terms);
+  Eigen::VectorXd b(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double m = messages[at(i)], weight = 1 / scales[at(i)];
+    for (Eigen::Index c = 0; c < terms; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
+    b[i] = weight * values[at(i)];
+  }
+  const Eigen::MatrixXd inverse = pseudo_inverse(a);
+  const Eigen::VectorXd x = inverse * b;
+  const double variance = (a * x - b).squaredNorm() / std::max(1.0, static_cast<double>(n - terms));
+  return {x, std::sqrt(variance) * inverse.rowwise().norm()};
+}
+
+/// Fits the last samples of a burst.
+PolynomialFit fit_tail(std::span<const double> messages, std::span<const double> seconds, Eigen::Index terms) {
   constexpr double tail_ratio = 4;
   std::size_t begin = 0;
   while (tail_ratio * messages[begin] < messages.back()) ++begin;
-  const auto n = static_cast<Eigen::Index>(messages.size() - begin);
-  Eigen::MatrixXd a(n, columns);
-  Eigen::VectorXd b(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const auto at = begin + static_cast<std::size_t>(i);
-    const double m = messages[at], weight = 1 / seconds[at];
-    for (Eigen::Index c = 0; c < columns; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
-    b[i] = 1;
-  }
-  const Eigen::MatrixXd inverse = pseudo_inverse(a);
-  TailFit fit{inverse * b};
-  const double variance =
-      (a * fit.coefficients - b).squaredNorm() / std::max<double>(1, static_cast<double>(n - columns));
-  fit.last_deviation = std::sqrt(variance) * inverse.row(columns - 1).norm();
-  return fit;
+  return fit_polynomial(messages.subspan(begin), seconds.subspan(begin), seconds.subspan(begin), terms);
 }
 
 }  // namespace
 
+std::vector<double> huber_weights(std::span<const SizePoint> points, const Line& line) {
+  constexpr double huber = 1.345, normal_mad = 1.4826;  // 95 % efficiency for normal errors; MAD to deviation
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
+  const double limit = std::max(huber * normal_mad * median(errors), 1e-12);
+  for (auto& error : errors) error = error > limit ? std::sqrt(limit / error) : 1;
+  return errors;
+}
+
+Line fit_line(std::span<const SizePoint> points) {
+  constexpr int rounds = 5;
+  return fit_relative(points, rounds);
+}
+
+Line fit_line_without_weights(std::span<const SizePoint> points) { return fit_relative(points, 0); }
+
 Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds) {
   constexpr double significant_t = 3, step_ratio_min = 0.03;
   constexpr Eigen::Index quadratic = 3;
-  const auto [x, deviation] = fit_tail(messages, seconds, quadratic);
-  const bool is_significant = x[2] > significant_t * deviation && x[1] >= 0;
+  const auto [x, deviations] = fit_tail(messages, seconds, quadratic);
+  const bool is_significant = x[2] > significant_t * deviations[2] && x[1] >= 0;
   return is_significant && x[2] * messages.back() / 2 > step_ratio_min * x[1] ? x[2] : 0;
 }
 
@@ -134,40 +137,25 @@ Estimate fit_step(std::span<const double> messages, std::span<const double> seco
   for (std::size_t i = 0; i < messages.size(); ++i)
     without_queue.push_back(
         std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, rest_ratio_min * seconds[i]));
-  const auto [x, deviation] = fit_tail(messages, without_queue, linear);
-  return {std::max(0.0, x[1]), deviation};
+  const auto [x, deviations] = fit_tail(messages, without_queue, linear);
+  return {std::max(0.0, x[1]), deviations[1]};
 }
 
 CallFit fit_call(std::span<const double> messages, std::span<const double> seconds,
                  std::span<const double> other_seconds) {
-  const auto n = static_cast<Eigen::Index>(messages.size());
-  // The estimates and their t-values; longer times are less certain.
-  const auto fit = [&](Eigen::Index columns) {
-    Eigen::MatrixXd a(n, columns);
-    Eigen::VectorXd b(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double weight = 1 / (seconds[at] + other_seconds[at]);
-      a(i, 0) = weight;
-      if (columns > 1) a(i, 1) = weight * messages[at];
-      b[i] = weight * (seconds[at] - other_seconds[at]);
-    }
-    const Eigen::MatrixXd inverse = pseudo_inverse(a);
-    const Eigen::VectorXd x = inverse * b;
-    const double variance = (a * x - b).squaredNorm() / static_cast<double>(n - columns);
-    const Eigen::VectorXd deviations = std::sqrt(variance) * inverse.rowwise().norm();
-    return std::pair(x, deviations);
-  };
-  const auto value = [n](const auto& fitted, Eigen::Index column) {
+  std::vector<double> differences, sums;  // longer times are less certain
+  std::ranges::transform(seconds, other_seconds, std::back_inserter(differences), std::minus());
+  std::ranges::transform(seconds, other_seconds, std::back_inserter(sums), std::plus());
+  const auto value = [&](const PolynomialFit& fit, Eigen::Index term) {
     constexpr double significant_t = 3;
-    const auto& [x, deviations] = fitted;
-    const double least = x[column] > 0 ? significant_t : contradicting_deviations(n - x.size());
-    return std::abs(x[column]) > least * deviations[column] ? x[column] : 0.0;
+    const double x = fit.x[term];
+    const double least = x > 0 ? significant_t : contradicting_deviations(std::ssize(messages) - fit.x.size());
+    return std::abs(x) > least * fit.deviations[term] ? x : 0.0;
   };
   constexpr Eigen::Index constant = 1, linear = 2;
-  const auto line = fit(linear);
-  const double message_s = value(line, 1);
-  return message_s != 0 ? CallFit{value(line, 0), message_s} : CallFit{value(fit(constant), 0), 0};
+  const auto line = fit_polynomial(messages, differences, sums, linear);
+  if (const double message_s = value(line, 1); message_s != 0) return {value(line, 0), message_s};
+  return {value(fit_polynomial(messages, differences, sums, constant), 0), 0};
 }
 
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,

@@ -56,6 +56,8 @@ struct Line {
 Line fit_line(std::span<const SizePoint> points);
 /// Without Huber weights.
 Line fit_line_without_weights(std::span<const SizePoint> points);
+/// The weights by which Huber's loss scales the relative errors of points. @param points  at least one
+std::vector<double> huber_weights(std::span<const SizePoint> points, const Line& line);
 /// @param points  at least one
 double median_relative_error(std::span<const SizePoint> points, const Line& line);
 

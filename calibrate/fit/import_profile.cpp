@@ -148,10 +148,10 @@ class Import {
 
   /// Refuses times that do not grow with bytes.
   void check_grows(const std::vector<SizePoint>& points, Memory memory, Level level) const {
-    constexpr Bytes large = Bytes{64} << 10;
-    constexpr double least_growth = 1.2;
+    constexpr Bytes bytes_min = Bytes{64} << 10;
+    constexpr double growth_min = 1.2;
     const auto &first = points.front(), &last = points.back();
-    if (last.bytes >= large && last.seconds < least_growth * first.seconds)
+    if (last.bytes >= bytes_min && last.seconds < growth_min * first.seconds)
       throw InputError(where_of(memory, level),
                        fmt::format("messages of {} take {}, and those of {} no longer",
                                    format_bytes(static_cast<double>(first.bytes)), format_seconds(first.seconds),

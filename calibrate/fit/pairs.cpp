@@ -12,7 +12,7 @@ namespace {
 
 /// The nodes by falling number of ranks.
 std::vector<int> nodes_by_size(const Layout& layout) {
-  std::vector<int> nodes(static_cast<std::size_t>(layout.nodes()));
+  std::vector<int> nodes(at(layout.nodes()));
   std::iota(nodes.begin(), nodes.end(), 0);
   std::ranges::stable_sort(nodes, std::greater{}, [&](int n) { return layout.ppn(n); });
   return nodes;
@@ -58,7 +58,7 @@ std::vector<Pair> pairs_into_one_node(const Layout& layout) {
   std::vector<Rank> senders;
   for (int i = 0; i < layout.max_ppn(); ++i)
     for (std::size_t n = 1; n < nodes.size(); ++n)
-      if (i < layout.ppn(nodes[n])) senders.push_back(layout.ranks_of(nodes[n])[static_cast<std::size_t>(i)]);
+      if (i < layout.ppn(nodes[n])) senders.push_back(layout.ranks_of(nodes[n])[at(i)]);
   const auto receivers = layout.ranks_of(nodes[0]);
   std::vector<Pair> pairs;
   for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i)
@@ -78,7 +78,7 @@ std::vector<Rank> partners(const Layout& layout, Rank rank, Level level) {
   for (int i = 0; i < layout.max_ppn(); ++i)
     for (int node = 0; node < layout.nodes() && result.size() < partners_max; ++node) {
       if (i >= layout.ppn(node)) continue;
-      const Rank other = layout.ranks_of(node)[static_cast<std::size_t>(i)];
+      const Rank other = layout.ranks_of(node)[at(i)];
       if (other != rank && layout.channel_level(other, rank) == level) result.push_back(other);
     }
   std::ranges::sort(result);
@@ -86,7 +86,7 @@ std::vector<Rank> partners(const Layout& layout, Rank rank, Level level) {
 }
 
 std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout) {
-  std::vector<std::vector<Rank>> rings(static_cast<std::size_t>(layout.max_ppn()));
+  std::vector<std::vector<Rank>> rings(at(layout.max_ppn()));
   for (int node = 0; node < layout.nodes(); ++node) {
     const auto ranks = layout.ranks_of(node);
     for (std::size_t i = 0; i < ranks.size(); ++i) rings[i].push_back(ranks[i]);

@@ -10,7 +10,6 @@
 
 #include "calibrate/fit/constrained.hpp"
 #include "calibrate/fit/pseudo_inverse.hpp"
-#include "model/median.hpp"
 
 namespace commpass {
 
@@ -24,7 +23,7 @@ std::vector<std::span<const SizePoint>> split_points(std::span<const SizePoint> 
     const bool is_last = &segment == &segments.back();
     const auto end =
         is_last ? points.end() : std::ranges::upper_bound(points, segment.max_bytes, {}, &SizePoint::bytes);
-    parts.push_back(points.first(static_cast<std::size_t>(end - points.begin())));
+    parts.push_back(points.first(at(end - points.begin())));
     points = points.subspan(parts.back().size());
   }
   return parts;
@@ -52,23 +51,12 @@ bool falls(std::span<const SizePoint> before, const Line& first, std::span<const
   return above.value - below.value > contradicting_deviations(freedom) * std::hypot(above.deviation, below.deviation);
 }
 
-/// The relation between a point and α and β of all segments, by the relative error, with a Huber weight.
-Relation relation_of(const SizePoint& point, const Line& line, double limit, std::size_t segment,
-                     std::size_t segments) {
-  const double error = std::abs(line.at(point.bytes) / point.seconds - 1);
-  const double weight = error > limit ? std::sqrt(limit / error) : 1;
+/// The relation between a point and α and β of all segments, by the relative error.
+Relation relation_of(const SizePoint& point, double weight, std::size_t segment, std::size_t segments) {
   Relation relation{std::vector<double>(2 * segments), weight};
   relation.coefficients[2 * segment] = weight / point.seconds;
   relation.coefficients[2 * segment + 1] = weight * static_cast<double>(point.bytes) / point.seconds;
   return relation;
-}
-
-/// The error from which on Huber weights are below 1 (see fit_line).
-double huber_limit_of(std::span<const SizePoint> points, const Line& line) {
-  constexpr double huber = 1.345, normal_mad = 1.4826;
-  std::vector<double> errors;
-  for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
-  return std::max(huber * normal_mad * median(std::move(errors)), 1e-12);
 }
 
 std::string protocol_name(std::size_t index, std::size_t count) {
@@ -107,8 +95,9 @@ std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<
 
   std::vector<Relation> wanted;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const double limit = huber_limit_of(parts[i], lines[i]);
-    for (const auto& point : parts[i]) wanted.push_back(relation_of(point, lines[i], limit, i, lines.size()));
+    const auto weights = huber_weights(parts[i], lines[i]);
+    for (std::size_t k = 0; k < weights.size(); ++k)
+      wanted.push_back(relation_of(parts[i][k], weights[k], i, lines.size()));
   }
   const auto x = solve_within_bounds(wanted, bounds);
   for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = {std::max(0.0, x[2 * i]), std::max(0.0, x[2 * i + 1])};

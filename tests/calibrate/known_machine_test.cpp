@@ -9,8 +9,6 @@
 #include <map>
 
 #include "calibrate/calibration.hpp"
-#include "calibrate/library_call_timing.hpp"
-#include "calibrate/memory_timing.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "model/machine/plausibility.hpp"
 #include "runtime/mpi/crowded_exchanges.hpp"
