@@ -37,7 +37,8 @@ struct CalibrationResult {
 /// with the fewest slow parts. Where a node has devices, a quarter of the budget is for their copies and messages.
 ///
 /// Parameters that could not be measured are absent from the profile, and its provenance says why. Late parts take few
-/// samples. Beyond 110 % of the budget and a second no part begins. Ping-pongs always run.
+/// samples. Beyond 110 % of the budget and a second, the current part is dropped and no other begins. Ping-pongs
+/// always run.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);

@@ -87,8 +87,8 @@ std::vector<Level> levels_with_others_within(const Layout& layout);
 std::vector<Level> levels_of_groups(const Layout& layout);
 /// Measures the rate of all ranks of a node, or of an instance of a level within nodes, when all are busy.
 void measure_inside(Calibration& calibration, Level level);
-/// Measures the injection of each node when all nodes send, if it is below that of one node. Not where there are
-/// groups.
+/// Measures the injection of each node when all nodes send, if it is below that of one node. Layouts with groups of
+/// nodes skip it.
 void measure_core(Calibration& calibration);
 /// Measures the rate out of each group of nodes when all groups send, if its nodes could send more.
 void measure_groups(Calibration& calibration);

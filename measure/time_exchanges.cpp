@@ -38,8 +38,8 @@ std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges
     for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange.run);
   const double begin = MPI_Wtime();
   // A median needs some rounds, and processors and caches need some time to reach their speed.
-  constexpr int rounds_min = 7, rounds_max = 201;
-  constexpr Seconds elapsed_min_s = 0.2, elapsed_max_s = 5;
+  constexpr int late_rounds = 7, usual_rounds = 201;
+  constexpr Seconds elapsed_min_s = 0.2, late_s = 5;
   for (int round = 0; repetitions == 0 || round < repetitions; ++round) {
     std::ranges::shuffle(order, random);
     for (const auto i : order) {
@@ -47,7 +47,7 @@ std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges
       times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i].run, exchanges[i].sent));
     }
     const Seconds elapsed = MPI_Wtime() - begin;
-    int over = round + 1 >= (elapsed > elapsed_max_s ? rounds_min : rounds_max) && elapsed > elapsed_min_s;
+    int over = round + 1 >= (elapsed > late_s ? late_rounds : usual_rounds) && elapsed > elapsed_min_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (measurement.shows_progress && round % 50 == 0)
       std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone

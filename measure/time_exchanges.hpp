@@ -38,7 +38,7 @@ struct RunTimes {
 
 /// Times all exchanges in rounds. Each round has another order, so that a disturbance affects all alike. A run is timed
 /// from a common start to the last finish. Collective.
-/// The number of repetitions is that of --repetitions; without it, at most 201 and at least 7, in 0.2 s to 5 s.
+/// Without --repetitions, 201 rounds: more until 0.2 s have passed, fewer after 5 s, but at least 7.
 std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up,
                                      const Measurement& measurement);
 

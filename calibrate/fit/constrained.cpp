@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "calibrate/fit/pseudo_inverse.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

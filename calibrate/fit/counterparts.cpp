@@ -45,7 +45,7 @@ const std::map<std::string, std::string> sparse_counterparts{{"direct-allreduce"
 }  // namespace
 
 std::string counterpart(const MeasuredAlgorithm& algorithm, const MeasuredCase& of) {
-  const auto& [name, parameter] = algorithm;
+  const auto &name = algorithm.name, &parameter = algorithm.parameter;
   const bool is_sparse = of.pattern.starts_with("sdde");
   const auto& counterparts = is_sparse ? sparse_counterparts : plain_counterparts;
   if (const auto found = counterparts.find(name); found != counterparts.end()) return found->second;

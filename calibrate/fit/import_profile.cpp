@@ -26,7 +26,6 @@ namespace {
 
 using Test = BenchmarkTime::Test;
 using Memory = BenchmarkTime::Memory;
-constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 const char* name_of(Memory memory) { return memory == Memory::host ? "host" : "device"; }
 
@@ -48,18 +47,15 @@ std::vector<SizePoint> points_of(const std::map<Bytes, Seconds>& times) {
   return points;
 }
 
-/// The four digits to which measurements are known. Below 1e-17, light moves a thousandth of a millimetre only: 0.
-double rounded(double value) {
-  constexpr double rounds_to_0 = 1e-17;
-  if (!std::isfinite(value)) return value;
-  return std::abs(value) < rounds_to_0 ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
-}
-
-/// Rounds all parameters of a machine but integers.
+/// Rounds all parameters but integers: measurements are known to four digits. Below 1e-17 they are rounding errors.
 void round_parameters(Machine& machine) {
+  constexpr double rounds_to_0 = 1e-17;
   for (const auto& parameter : named_parameters(machine))
-    if (const auto value = parameter.get(); !is_absent(value) && !parameter.parameter->is_integer())
-      parameter.set(rounded(to_double(value)));
+    if (const auto value = parameter.get(); !is_absent(value) && !parameter.parameter->is_integer()) {
+      const double number = to_double(value);
+      parameter.set(
+          std::abs(number) < rounds_to_0 ? 0.0 : parse_number<double>(fmt::format("{:.4g}", number)).value_or(number));
+    }
 }
 
 /// The slope of the time over the number of messages of one size, if it is positive.
@@ -96,6 +92,7 @@ class Import {
     check_levels();
     fit_copies(Memory::to_host, machine_.device_to_host);
     fit_copies(Memory::to_device, machine_.host_to_device);
+    round_parameters(machine_);
   }
 
   const Machine& machine() const { return machine_; }
@@ -189,35 +186,26 @@ class Import {
     fitted_.push_back(fmt::format("{} {}: ping-pongs of {} sizes, median error {} at most", machine_.levels[level].name,
                                   name_of(memory), points.size(), format_share(std::ranges::max(errors))));
     fit_next_messages(channel, memory, level);
-    for (auto& protocol : channel.protocols) {
-      const bool follows = protocol.alpha_next_s == protocol.alpha_s;
-      protocol.alpha_s = rounded(protocol.alpha_s);
-      protocol.beta_s_per_byte = rounded(protocol.beta_s_per_byte);
-      protocol.alpha_next_s = follows ? protocol.alpha_s : rounded(protocol.alpha_next_s);
-      if (protocol.beta_next_s_per_byte) protocol.beta_next_s_per_byte = rounded(*protocol.beta_next_s_per_byte);
-    }
   }
 
   /// The time of a further message of a burst, by size.
   std::map<Bytes, Seconds> next_messages(Memory memory, Level level) const {
-    std::map<Bytes, Seconds> result;
     const auto size_and_count = [](const BenchmarkTime& time) { return std::pair(time.bytes, time.messages); };
-    for (const auto test : {Test::burst, Test::burst_one_peer}) {
+    for (const auto test : {Test::burst, Test::streams, Test::burst_one_peer}) {
+      std::map<Bytes, Seconds> result;
+      const auto is_wanted = [&](const auto& t) {
+        return is_of(t, test, memory, level) && (test != Test::streams || t.pairs == 1);
+      };
       std::map<Bytes, std::map<int, Seconds>> by_size;
-      for (const auto& [key, seconds] :
-           times_by(times_, size_and_count, [&](const auto& t) { return is_of(t, test, memory, level); }))
+      for (const auto& [key, seconds] : times_by(times_, size_and_count, is_wanted))
         by_size[key.first][key.second] = seconds;
-      for (const auto& [bytes, by_messages] : by_size)
-        if (const auto step = step_of(by_messages)) result.try_emplace(bytes, *step);
-      if (!result.empty()) return result;
-      if (test == Test::burst)
-        for (const auto& [bytes, seconds] : times_by(times_, &BenchmarkTime::bytes, [&](const auto& t) {
-               return is_of(t, Test::streams, memory, level) && t.pairs == 1;
-             }))
-          result[bytes] = seconds;
+      if (test == Test::streams) result = times_by(times_, &BenchmarkTime::bytes, is_wanted);
+      else
+        for (const auto& [bytes, by_messages] : by_size)
+          if (const auto step = step_of(by_messages)) result.emplace(bytes, *step);
       if (!result.empty()) return result;
     }
-    return result;
+    return {};
   }
 
   /// Fits further messages, which are never slower than lone ones.
@@ -242,15 +230,12 @@ class Import {
     }
   }
 
-  struct SharedRate {
-    double bytes_per_s = 0;
-    bool is_reached = false;  ///< else pairs are as fast as one pair
-  };
-
   /// The largest rate, one way, at which all pairs together move messages of one size.
   /// @param is_whole_node  pairs all over the node, else in one instance of the level below
-  SharedRate shared_rate(Memory memory, Level level, bool is_whole_node) const {
-    SharedRate found;
+  /// @return infinity if pairs are as fast as one pair
+  double shared_rate(Memory memory, Level level, bool is_whole_node) const {
+    double largest = 0;
+    bool is_reached = false;
     for (const auto test : {Test::many_pairs, Test::streams}) {
       std::map<Bytes, std::map<int, Seconds>> by_size;
       // A ping-pong stands in for a stream of one pair, which is not slower.
@@ -268,33 +253,27 @@ class Import {
         if (by_pairs.size() < 2 || by_pairs.begin()->first != 1) continue;
         const auto& [pairs, seconds] = *by_pairs.rbegin();
         const double rate = pairs * static_cast<double>(bytes) / seconds / ways;
-        if (rate > found.bytes_per_s) found = {rate, seconds > sharing_slowdown_min * by_pairs.begin()->second};
+        if (rate <= largest) continue;
+        largest = rate;
+        is_reached = seconds > sharing_slowdown_min * by_pairs.begin()->second;
       }
     }
-    return found;
-  }
-
-  const Channel* channel_of(Memory memory, Level level) const {
-    return (memory == Memory::host ? machine_.host : machine_.device).find(level);
+    return is_reached ? largest : std::numeric_limits<double>::infinity();
   }
 
   void fit_sharing(MemoryChannels& channels, Memory memory, Level level) {
-    if (!channel_of(memory, level)) return;
+    if (!channels.find(level)) return;
     const auto node = machine_.node_level();
-    const auto fit = [&](bool is_whole_node) {
-      const auto [rate, is_reached] = shared_rate(memory, level, is_whole_node);
-      return is_reached ? rounded(rate) : unlimited;
-    };
+    const double rate = shared_rate(memory, level, false);
     if (level > node) {
-      const double rate = fit(false);
       if (memory == Memory::host) machine_.levels[node].up_rate_bytes_per_s = rate;
       else if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rate;
       return;
     }
-    if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = fit(false);
+    if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rate;
     if (memory != Memory::host) return;
     auto& inside = machine_.levels[node].inside_rate_bytes_per_s;
-    const double whole = fit(true);
+    const double whole = shared_rate(memory, level, true);
     if (std::isfinite(whole)) inside = std::isfinite(inside) ? std::max(inside, whole) : whole;
   }
 
@@ -322,7 +301,7 @@ class Import {
       // Fewer bytes never take longer, since a copy of more bytes includes them.
       for (auto i = points.size() - 1; i-- > 0;) points[i].seconds = std::min(points[i].seconds, points[i + 1].seconds);
       const auto line = fit_line(points);
-      copies.push_back({processes, rounded(line.alpha_s), rounded(line.beta_s_per_byte)});
+      copies.push_back({processes, line.alpha_s, line.beta_s_per_byte});
     }
     for (const auto& time : times_)
       if (time.test == Test::copy && time.pairs > 1 && time.pairs % processes_of(time) == 0)
