@@ -79,9 +79,11 @@ Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const
     if (rank_in(MPI_COMM_WORLD) != 0) return;
     const auto& machine = communicator.machine();
     auto strategies = measurement.planned;
-    const auto unpriced = std::ranges::stable_partition(
-        strategies, [&](const Strategy& strategy) { return lacking(strategy, machine, measurement.model).empty(); });
-    const std::span priced(strategies.begin(), unpriced.begin());
+    const auto has_price = [&](const Strategy& strategy) {
+      return lacking(strategy, machine, measurement.model).empty();
+    };
+    const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
+    const std::span priced(strategies.begin(), end), unpriced(end, strategies.end());
     if (!priced.empty() || unpriced.empty())
       agenda.candidates = rank_named(
           priced,
