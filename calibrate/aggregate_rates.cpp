@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "calibrate/bursts.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
-#include "calibrate/steps.hpp"
 
 namespace commpass {
 

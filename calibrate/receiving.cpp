@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
+#include "calibrate/bursts.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/attribution.hpp"
-#include "calibrate/steps.hpp"
 
 namespace commpass {
 
@@ -66,7 +66,7 @@ std::map<Bytes, Series> time_once_each_way(Calibration& calibration, Level level
   const auto pair = calibration.pairs(level).front();
   std::map<Bytes, Series> times;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i)
-    for (const bool large : {false, true}) times[size_of(channel, calibration.options.largest_bytes, {i, large, 0})];
+    for (const bool large : {false, true}) times[size_of(calibration, channel, i, large)];
   calibration.sampler.sample_all(times, share, [&](Bytes bytes, int, int repetitions) {
     return calibration.bench.both_ways(pair.first, pair.second, bytes, 1, repetitions);
   });
@@ -84,7 +84,7 @@ Seconds receive_overhead_of_smallest(Calibration& calibration, Level level, doub
   auto smallest = calibration.channel(level);
   smallest.protocols.resize(1);
   const auto step = time_both_ways(calibration, level, smallest, share).steps(0, gamma_s).front();
-  const Bytes bytes = size_of(smallest, calibration.options.largest_bytes, {});
+  const Bytes bytes = size_of(calibration, smallest, 0, false);
   return is_determined(step) ? fit_taking_beside_sending(crossed_step(smallest, bytes, step)) : 0;
 }
 
@@ -111,7 +111,7 @@ void measure_receiving_of_two(Calibration& calibration, Level level, double shar
     }
     std::array<CrossedStep, 2> crossed;
     for (const std::size_t large : {0, 1}) {
-      const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
+      const Bytes bytes = size_of(calibration, channel, i, large == 1);
       crossed[large] = crossed_step(channel, bytes, steps[large]);
       crossed[large].once_s = once.at(bytes).time();
     }
@@ -161,7 +161,7 @@ void measure_receiving(Calibration& calibration, Level level, const Share& share
     }
     TakenSteps both;
     for (const std::size_t large : {0, 1}) {
-      const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
+      const Bytes bytes = size_of(calibration, channel, i, large == 1);
       both[large] = {bytes, steps[large].value, others.seconds(bytes)};
     }
     taking = fit_taking(both, taking.alpha_s, lone_messages(protocol));

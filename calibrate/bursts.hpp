@@ -1,4 +1,4 @@
-// Bursts at a small and a large size of each protocol, and the time of a further message in them.
+// Bursts of messages: the time of a further message, at a small and a large size of each protocol.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@ struct Burst {
   auto operator<=>(const Burst&) const = default;
 };
 
-/// The size of the messages of a burst.
-Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst);
+/// The size of small or large messages of a protocol.
+/// @param index  of the protocol in the channel
+Bytes size_of(const Calibration& calibration, const Channel& channel, std::size_t index, bool large);
 
 /// The time of a further message in a small and a large burst, for a known γ.
 using Steps = std::array<Estimate, 2>;
@@ -40,12 +41,12 @@ class Bursts {
   template <class Time>
   Bursts(Calibration& calibration, const Channel& channel, double share, double at_once, Time time)
       : at_once_(at_once), protocols_(channel.protocols.size()) {
-    const Bytes largest = calibration.options.largest_bytes;
     for (std::size_t i = 0; i < protocols_; ++i)
       for (const bool large : {false, true})
         for (const int messages : counts) times_[{i, large, messages}];
     calibration.sampler.sample_all(times_, share, [&](const Burst& burst, int, int repetitions) {
-      return time(size_of(channel, largest, burst), burst.messages, std::max(1, repetitions / burst.messages));
+      return time(size_of(calibration, channel, burst.protocol, burst.large), burst.messages,
+                  std::max(1, repetitions / burst.messages));
     });
   }
 
