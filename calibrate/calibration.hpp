@@ -81,9 +81,9 @@ void find_rendezvous(Calibration& calibration, Level level);
 void measure_bursts(Calibration& calibration, Level level, const Share& share);
 /// Measures the rate of a level's messages together, or the injection of a node, by a sweep over active pairs.
 void measure_sharing(Calibration& calibration, Level level);
-/// Nodes, and the levels within them that have others within.
+/// The levels up to nodes that contain other levels; nodes at least.
 std::vector<Level> levels_with_others_within(const Layout& layout);
-/// The levels between nodes and the outermost one, groups of nodes.
+/// The levels of groups of nodes: between nodes and the outermost level.
 std::vector<Level> levels_of_groups(const Layout& layout);
 /// Measures the rate of all ranks of a node, or of an instance of a level within nodes, when all are busy.
 void measure_inside(Calibration& calibration, Level level);
@@ -114,7 +114,7 @@ void measure_alltoallv(Calibration& calibration);
 void measure_messages_in_flight(Calibration& calibration);
 /// Measures the cost of Commpass's exchanges beyond their messages. Needs the parameters of their predictions.
 void measure_calls(Calibration& calibration);
-/// Does the work. Collective.
+/// Runs `work`. Collective.
 /// @return processors that other programs kept busy meanwhile, on average, on the host where they are most. The same on
 /// every rank
 double beside_others(MPI_Comm comm, const std::function<void()>& work);
