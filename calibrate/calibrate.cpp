@@ -82,7 +82,7 @@ Share Share::of(Level level, const std::vector<Level>& all) const {
 
 namespace {
 
-/// Sets what is known before the experiments. Collective.
+/// Sets the facts that are known before the experiments. Collective.
 void begin_provenance(Calibration& calibration) {
   auto& provenance = calibration.provenance;
   provenance.fingerprint = fingerprint_here();

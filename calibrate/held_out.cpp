@@ -205,10 +205,10 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
     trials.price_again();
   }
   calibration.provenance.measured_again = fmt::format(
-      "further messages of levels.{}.host, since held-out exchanges were off by {:.1f} %: {:.1f} % with what was "
-      "found then, {}",
+      "further messages of levels.{}.host, since held-out exchanges were off by {:.1f} %: {:.1f} % with the "
+      "parameters found then, {}",
       calibration.name_of(level), percent * before, percent * after,
-      is_better ? "which was taken" : "so the first was kept");
+      is_better ? "which were taken" : "so the first were kept");
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ void warn(const std::string& warning) {
   if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
 }
 
-/// Warns of what makes times of this launch differ from predictions: oversubscription, or a machine whose small
-/// messages take another time than when its profile was measured. Collective.
+/// Warns where times of this launch will differ from predictions: the machine is oversubscribed, or its small messages
+/// take another time than when its profile was measured. Collective.
 void warn_of_launch(const Setting& setting, Rank rank) {
   const auto crowd = crowd_warning(MPI_COMM_WORLD);
   if (rank == 0 && !crowd.empty()) warn(crowd + ".");

@@ -1,6 +1,6 @@
 // Choosing on many ranks against choosing on one.
-#include "model/pattern/pattern.hpp"
 #include "runtime/choose/selection.hpp"
+#include "model/pattern/pattern.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
