@@ -12,8 +12,7 @@
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

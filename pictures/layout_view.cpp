@@ -11,8 +11,7 @@
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

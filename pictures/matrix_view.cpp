@@ -10,8 +10,7 @@
 #include "model/base/text.hpp"
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

@@ -13,8 +13,7 @@
 #include "pictures/axis.hpp"
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

@@ -15,8 +15,7 @@
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

@@ -82,8 +82,8 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   bool has_notes = false;
   for (const auto& point : report.points)
     if (point.chosen) {
-      if (std::ranges::find(routes, way_of(point.chosen->strategy)) == routes.end())
-        routes.push_back(way_of(point.chosen->strategy));
+      if (std::ranges::find(routes, route_and_path(point.chosen->strategy)) == routes.end())
+        routes.push_back(route_and_path(point.chosen->strategy));
       has_notes |= !point.note.empty();
     }
 
@@ -122,7 +122,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
       svg.text(middle, y + cell_height / 2 + 3, "–", "dim", Anchor::middle);
       continue;
     }
-    const auto route = way_of(point.chosen->strategy);
+    const auto route = route_and_path(point.chosen->strategy);
     svg.mark(x, y, cell_width - gap, cell_height - gap, look_of_route(route), tip_of(report, point), true);
     if (!point.ties.strategies.empty()) svg.hatch(x, y, cell_width - gap, cell_height - gap);
     const auto factor = point.gain() ? print_factor(*point.gain()) + (point.note.empty() ? "" : "†") : "";

@@ -125,7 +125,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   double free_from = 0;
   for (const auto& point : report.points) {
     if (!point.chosen) continue;
-    const bool changes = !before || way_of(before->chosen->strategy) != way_of(point.chosen->strategy);
+    const bool changes = !before || route_and_path(before->chosen->strategy) != route_and_path(point.chosen->strategy);
     const auto x = across.at(static_cast<double>(point.values[0]));
     if (changes && before) {
       const auto middle = (across.at(static_cast<double>(before->values[0])) + x) / 2;
@@ -133,7 +133,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
                "axis d4", "here the choice changes");
     }
     if (changes) {
-      const auto name = way_of(point.chosen->strategy);
+      const auto name = route_and_path(point.chosen->strategy);
       const auto begin = before ? (across.at(static_cast<double>(before->values[0])) + x) / 2 + 3 : left;
       if (begin >= free_from && begin + text_width(name, 10) < width) {
         svg.text(begin, top - 4, name, "dim", Anchor::start, 10);

@@ -168,7 +168,7 @@ void add_messages(GatheredMessages messages, Record& record) {
   for (auto& phases : messages.phases) {
     phases.communicator = communicator;
     edges += phases.edges.size();
-    if (edges > most_recorded_edges) {
+    if (edges > recorded_edges_max) {
       edges -= phases.edges.size();
       phases.edges.clear();
     }

@@ -82,7 +82,7 @@ struct Gathered {
     for (auto groups = values.get<std::size_t>(); groups > 0; --groups) {
       const auto group = values.get<std::uint64_t>();
       auto ranks = values.get_list<Rank>();
-      if (members + ranks.size() > most_recorded_members) continue;
+      if (members + ranks.size() > recorded_members_max) continue;
       members += ranks.size();
       communicators[{leader, group}] = record.communicators.size();
       record.communicators.push_back(std::move(ranks));
@@ -136,7 +136,7 @@ std::vector<RecordKey> with_edges(const std::vector<KnownExchange>& exchanges) {
   std::vector<RecordKey> keys;
   std::size_t edges = 0;
   for (const auto* exchange : longest)
-    if (edges + static_cast<std::size_t>(exchange->edges) <= most_recorded_edges) {
+    if (edges + static_cast<std::size_t>(exchange->edges) <= recorded_edges_max) {
       edges += static_cast<std::size_t>(exchange->edges);
       keys.push_back(exchange->key);
     }

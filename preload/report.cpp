@@ -9,7 +9,7 @@
 #include "model/base/text.hpp"
 #include "preload/call_log.hpp"
 #include "preload/settings.hpp"
-#include "selector/report/fitted.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

@@ -15,7 +15,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "selector/report/csv.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 namespace {

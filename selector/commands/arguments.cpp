@@ -18,7 +18,8 @@
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/number_checks.hpp"
-#include "selector/report/csv.hpp"
+#include "selector/report/call_report.hpp"
+#include "selector/report/report.hpp"
 
 namespace commpass {
 

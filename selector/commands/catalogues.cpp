@@ -9,8 +9,7 @@
 #include "model/route/sparse_strategy.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

@@ -20,8 +20,7 @@
 #include "selector/commands/output_format.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 

@@ -77,7 +77,7 @@ SparsePrediction predict_sparse(const PredictArguments& arguments) {
     if (!reason.empty()) report.not_priced.push_back({to_string(strategy), reason});
     else if (std::ranges::find(priced, strategy) == priced.end()) priced.push_back(strategy);
   }
-  if (!named.empty() && priced.empty()) fail_without_price(report.not_priced);
+  if (!named.empty() && priced.empty()) throw NotApplicable(report.not_priced[0].strategy, report.not_priced[0].reason);
   report.rows = rows_of(
       named.empty() ? SparseChoice(layout, machine, constant_size) : SparseChoice(layout, machine, priced), traffic);
   if (to_string(report.rows.front().strategy) != plain) report.plain = price_one(parse_sparse_strategy(plain));

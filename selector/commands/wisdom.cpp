@@ -10,7 +10,7 @@
 #include "selector/choose/wisdom.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
-#include "selector/report/csv.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 

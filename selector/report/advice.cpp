@@ -25,7 +25,7 @@ namespace commpass {
 
 namespace {
 
-/// Adds up what each rank spends, since communicators may share ranks or not.
+/// Sums of times by rank, since communicators may share ranks.
 class RankTimes {
  public:
   explicit RankTimes(const Record& record) : record_(record), of_rank_(static_cast<std::size_t>(record.ranks())) {}
@@ -34,7 +34,7 @@ class RankTimes {
     for (const Rank rank : record_.communicators[exchange.communicator])
       of_rank_[static_cast<std::size_t>(rank)] += seconds;
   }
-  Seconds most() const { return std::ranges::max(of_rank_); }
+  Seconds max() const { return std::ranges::max(of_rank_); }
   void clear() { std::ranges::fill(of_rank_, 0); }
 
  private:
@@ -47,7 +47,7 @@ bool has_plug_in(const RecordedExchange& exchange) {
   return is_counted_call(exchange.call) && exchange.site.find("libpetsc") != std::string::npos;
 }
 
-/// Does a rank send to another one twice, which an all-to-all cannot say?
+/// Does a rank send two blocks to another one? An all-to-all has one block for each pair.
 bool has_pair_twice(const RecordedExchange& exchange) {
   std::vector<std::pair<Rank, Rank>> pairs;
   for (const auto& edge : exchange.edges) pairs.emplace_back(edge.source, edge.destination);
@@ -55,16 +55,12 @@ bool has_pair_twice(const RecordedExchange& exchange) {
   return std::ranges::adjacent_find(pairs) != pairs.end();
 }
 
-/// By libcommpass-mpi.
 bool can_be_taken_over(const RecordedExchange& exchange) {
   const auto call = find_interposed_call(exchange.call);
   return call && can_be_taken_over(*call) && !has_pair_twice(exchange);
 }
 
-/// Calls that block, of which alone it is known how long they take.
-bool is_timed(const RecordedExchange& exchange) { return exchange.exchange_s > 0; }
-
-/// Of an exchange without edges: as many blocks, of the same size, as there were on average.
+/// The mean blocks of an exchange without edges: their number and size.
 RandomPattern mean_of(const RecordedExchange& exchange, int ranks) {
   const auto calls = static_cast<double>(exchange.calls), blocks = static_cast<double>(exchange.blocks);
   if (!(blocks > 0)) return {0, 0, 0};
@@ -73,29 +69,28 @@ RandomPattern mean_of(const RecordedExchange& exchange, int ranks) {
   return {density, density, static_cast<double>(exchange.bytes) / calls / (density * pairs)};
 }
 
-/// Of one call.
+/// Predicted times of one call.
 struct Price {
   Seconds library_s = 0;
-  Seconds once_s = 0;     ///< by the strategy that is chosen for calls that are made once, without trials
-  Seconds planned_s = 0;  ///< planned, without planning
-  Seconds plan_s = 0;     ///< planning, for each communicator
-  Seconds once_choice_s = 0, choice_s = 0;  ///< choosing the strategy, of calls that are made once, or planned
+  Seconds once_s = 0;                       ///< by the strategy chosen for unplanned calls, without trials
+  Seconds planned_s = 0;                    ///< planned, without planning
+  Seconds plan_s = 0;                       ///< planning, for each communicator
+  Seconds once_choice_s = 0, choice_s = 0;  ///< choosing the strategy of unplanned and of planned calls
   std::string library = {}, once = {}, planned = {};
-  Seconds trial_s = 0;  ///< by which ranks agree on a call that runs both ways
+  Seconds trial_s = 0;  ///< agreement of the ranks after a call that ran both ways
 
-  bool is_once_other() const { return once != library && once_s < library_s; }
+  bool is_once_faster() const { return once != library && once_s < library_s; }
 };
 
-/// One call of an exchange on a machine, in several ways.
 class ExchangePricer {
  public:
   ExchangePricer(const Record& record, const RecordedExchange& exchange, const Layout& run, const Machine& machine)
       : exchange_(exchange),
         layout_(layout_of_ranks(run, record.communicators[exchange.communicator])),
         machine_(machine) {
-    constexpr int most_with_edges =
-        512;  // a quarter of a million of them: beyond, equal blocks are priced in closed form
-    if (!exchange.equal_bytes || layout_.ranks() <= most_with_edges) pattern_ = pattern_of(record, exchange);
+    // A quarter of a million edges. Beyond, equal blocks are priced in closed form.
+    constexpr int pattern_ranks_max = 512;
+    if (!exchange.equal_bytes || layout_.ranks() <= pattern_ranks_max) pattern_ = pattern_of(record, exchange);
     if (pattern_) pattern_->validate(exchange.call + " from " + exchange.site);
     if (exchange.equal_bytes) {
       blocks_ = {1, 1, static_cast<double>(*exchange.equal_bytes)};
@@ -111,7 +106,8 @@ class ExchangePricer {
     constexpr Seconds choice_s_per_message = 8e-6, choice_s_per_rank = 1.3e-6;
     // Two barriers and two reductions of the times.
     constexpr int trial_collectives = 4;
-    const auto library = library_among_all();
+    // MPI libraries send to neighbours directly.
+    const auto library = baselines()[is_sent_directly(exchange_) ? 0 : 1].strategy;
     const auto chosen = as_run(ranking_.front());
     Price result{.library_s = seconds_of(library), .library = to_string(library), .once = to_string(chosen)};
     result.once_s = chosen == library ? result.library_s : seconds_of(chosen);
@@ -128,10 +124,7 @@ class ExchangePricer {
   std::string note() const { return profile_note(machine_, layout_, CostModel::burst, ranking_); }
 
  private:
-  /// MPI libraries send to neighbours directly.
-  Strategy library_among_all() const { return baselines()[is_sent_directly(exchange_) ? 0 : 1].strategy; }
-
-  /// Of an exchange that is called once. It was chosen by what ranks can know of it; its price is that of the edges.
+  /// The time of an unplanned call. Ranks choose its strategy by statistics; its price is that of the edges.
   Seconds seconds_of(const Strategy& strategy) const {
     const bool is_by_rules = strategy.route == "mpi" && !library_call(machine_.operations, Usage::once).call_s;
     if (!pattern_ || is_by_rules)
@@ -145,7 +138,7 @@ class ExchangePricer {
   }
 
   std::optional<Candidate> best_planned() const {
-    constexpr Calls many_calls = 1e6;  // with a number of calls, prices have the time to plan
+    constexpr Calls many_calls = 1e6;  // prices contain planning only for a number of calls
     if (pattern_)
       return rank_strategies(*pattern_, layout_, machine_, CostModel::burst, {}, many_calls, RankingDepth::cheapest)
           .front();
@@ -160,54 +153,55 @@ class ExchangePricer {
   std::optional<Pattern> pattern_;
   RandomPattern blocks_;
   BlockSizes sizes_ = BlockSizes::told;
-  std::vector<Candidate> ranking_;  ///< of ways to run it as it is called: once
+  std::vector<Candidate> ranking_;  ///< of strategies for an unplanned call
 };
 
-/// What decides the price of a call: many communicators may do the same in the same places.
-struct Alike {
+/// The inputs of the price of a call, which several communicators may share.
+struct PriceKey {
   bool is_direct;
   std::optional<Bytes> equal_bytes;
   std::int64_t calls_if_mean, blocks_if_mean;
   Bytes bytes_if_mean;
-  const std::vector<Edge>* edges;
   std::vector<std::array<int, 3>> places;  ///< group, node and socket of each rank
+  std::span<const Edge> edges;
 
-  bool operator==(const Alike& other) const {
-    return std::tie(is_direct, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean, places) ==
-               std::tie(other.is_direct, other.equal_bytes, other.calls_if_mean, other.blocks_if_mean,
-                        other.bytes_if_mean, other.places) &&
-           *edges == *other.edges;
+  bool operator==(const PriceKey& other) const {
+    const auto numbers = [](const PriceKey& key) {
+      return std::tie(key.is_direct, key.equal_bytes, key.calls_if_mean, key.blocks_if_mean, key.bytes_if_mean,
+                      key.places);
+    };
+    return numbers(*this) == numbers(other) && std::ranges::equal(edges, other.edges);
   }
 };
 
-Alike alike_of(const Record& record, const RecordedExchange& exchange, const Layout& run) {
-  const bool is_mean = exchange.edges.empty() && !exchange.equal_bytes;
-  Alike alike{is_sent_directly(exchange),
-              exchange.equal_bytes,
-              is_mean ? exchange.calls : 0,
-              is_mean ? exchange.blocks : 0,
-              is_mean ? exchange.bytes : 0,
-              &exchange.edges,
-              {}};
+PriceKey key_of(const Record& record, const RecordedExchange& exchange, const Layout& run) {
+  const std::int64_t if_mean = exchange.edges.empty() && !exchange.equal_bytes ? 1 : 0;
+  PriceKey key{is_sent_directly(exchange),
+               exchange.equal_bytes,
+               if_mean * exchange.calls,
+               if_mean * exchange.blocks,
+               if_mean * exchange.bytes,
+               {},
+               exchange.edges};
   const auto layout = layout_of_ranks(run, record.communicators[exchange.communicator]);
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
-    alike.places.push_back({layout.group(layout.node(rank)), layout.node(rank), layout.socket(rank)});
-  return alike;
+    key.places.push_back({layout.group(layout.node(rank)), layout.node(rank), layout.socket(rank)});
+  return key;
 }
 
-/// Prices of exchanges; those that are alike are priced once.
+/// Prices of exchanges; equal keys are priced once.
 class KnownPrices {
  public:
   KnownPrices(const Record& record, const Layout& layout, const Machine& machine)
       : record_(record), layout_(layout), machine_(machine) {}
 
   Price of(const RecordedExchange& exchange) {
-    auto alike = alike_of(record_, exchange, layout_);
-    const auto found = std::ranges::find(known_, alike, &std::pair<Alike, Price>::first);
+    auto key = key_of(record_, exchange, layout_);
+    const auto found = std::ranges::find(known_, key, &std::pair<PriceKey, Price>::first);
     if (found != known_.end()) return found->second;
     const ExchangePricer pricer(record_, exchange, layout_, machine_);
     if (note_.empty()) note_ = pricer.note();
-    known_.emplace_back(std::move(alike), pricer.price());
+    known_.emplace_back(std::move(key), pricer.price());
     return known_.back().second;
   }
   const std::string& note() const { return note_; }
@@ -216,13 +210,13 @@ class KnownPrices {
   const Record& record_;
   const Layout& layout_;
   const Machine& machine_;
-  std::vector<std::pair<Alike, Price>> known_ = {};
+  std::vector<std::pair<PriceKey, Price>> known_ = {};
   std::string note_ = {};
 };
 
 double number(std::int64_t count) { return static_cast<double>(count); }
 
-/// Who runs the calls of one kind on one communicator, all of which one Rivalry decides on.
+/// The calls of one kind on one communicator: one Rivalry decides who runs them.
 class TakenCalls {
  public:
   void add(const RecordedExchange& exchange, const Price& price) {
@@ -231,13 +225,13 @@ class TakenCalls {
     library_s_ += number(exchange.calls) * price.library_s;
     once_s_ += number(exchange.calls) * price.once_s;
     trial_s_ = std::max(trial_s_, price.trial_s);
-    is_other_ = is_other_ || price.is_once_other();
+    is_faster_ = is_faster_ || price.is_once_faster();
   }
 
-  /// Of all calls of an exchange that was added.
+  /// The time of all calls of an added exchange.
   Seconds seconds_of(const RecordedExchange& exchange, const Price& price) const {
     const auto library_s = number(exchange.calls) * price.library_s;
-    if (!is_other_ || once_s_ >= library_s_) return library_s;
+    if (!is_faster_ || once_s_ >= library_s_) return library_s;
     const auto turns = turns_of(calls_ / handles_, {library_s_ / calls_, once_s_ / calls_, trial_s_});
     const auto all = turns.library + turns.ours + turns.both;
     const auto each_s = turns.opening_s / handles_ + turns.library * price.library_s + turns.ours * price.once_s +
@@ -248,10 +242,10 @@ class TakenCalls {
  private:
   double calls_ = 0, handles_ = 1;
   Seconds library_s_ = 0, once_s_ = 0, trial_s_ = 0;
-  bool is_other_ = false;
+  bool is_faster_ = false;
 };
 
-/// What a program gets that is changed for it, of all calls of an exchange.
+/// The time of all calls of an exchange by the cheapest API call of Commpass.
 struct ChangedSource {
   Seconds seconds;
   std::string strategy = {};  ///< empty: MPI's call stays
@@ -261,8 +255,7 @@ ChangedSource change_source(const RecordedExchange& exchange, const Price& price
   const auto calls = number(exchange.calls);
   ChangedSource best{calls * price.library_s};
   const auto offer = [&](Seconds seconds, const std::string& strategy) {
-    if (strategy.empty() || seconds >= best.seconds) return;
-    best = {seconds, strategy};
+    if (!strategy.empty() && seconds < best.seconds) best = {seconds, strategy};
   };
   if (!is_sent_directly(exchange)) offer(calls * price.once_s + price.once_choice_s, price.once);
   offer(calls * price.planned_s + number(exchange.handles) * price.plan_s + price.choice_s, price.planned);
@@ -296,10 +289,11 @@ std::vector<AdvisedCall> advised_calls(const Record& record) {
       times.add(exchange, exchange.exchange_s);
     }
     call.communicators = patterns.size();
-    for (const auto& [communicator, those] : patterns) call.patterns = std::max(call.patterns, those);
+    for (const auto& [communicator, count_of_patterns] : patterns)
+      call.patterns = std::max(call.patterns, count_of_patterns);
     call.calls = static_cast<std::int64_t>(std::lround(count / static_cast<double>(call.communicators)));
     call.bytes = bytes / count;
-    call.measured_s = times.most();
+    call.measured_s = times.max();
     calls.push_back(std::move(call));
   }
   std::ranges::stable_sort(calls, std::greater(), &AdvisedCall::measured_s);
@@ -309,7 +303,7 @@ std::vector<AdvisedCall> advised_calls(const Record& record) {
 Seconds measured_in_calls(const Record& record) {
   RankTimes times(record);
   for (const auto& exchange : record.exchanges) times.add(exchange, exchange.exchange_s);
-  return times.most();
+  return times.max();
 }
 
 OverTime spread_over_time(const Record& record, const AdvisedCall& call) {
@@ -351,11 +345,11 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
   struct Ways {
     RankTimes library, taken, plugged, planned;
     explicit Ways(const Record& of) : library(of), taken(of), plugged(of), planned(of) {}
-    void tell(CallPrice& sum) const {
-      sum.library_s = library.most();
-      sum.taken_s = taken.most();
-      sum.plugged_s = plugged.most();
-      sum.planned_s = planned.most();
+    void set(CallPrice& sum) const {
+      sum.library_s = library.max();
+      sum.taken_s = taken.max();
+      sum.plugged_s = plugged.max();
+      sum.planned_s = planned.max();
     }
   };
   Ways all(record);
@@ -373,7 +367,8 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
                                ? taken[{exchange.communicator, exchange.call}].seconds_of(exchange, price)
                                : library_s;
       for (auto* sums : {&ways, &all}) {
-        if (sums == &all && !is_timed(exchange)) continue;
+        const bool is_timed = exchange.exchange_s > 0;  // else it does not block
+        if (sums == &all && !is_timed) continue;
         sums->library.add(exchange, library_s);
         sums->taken.add(exchange, taken_s);
         sums->plugged.add(exchange, has_plug_in(exchange) ? changed.seconds : library_s);
@@ -387,11 +382,11 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
         sum.planned = changed.strategy;
       }
     }
-    ways.tell(sum);
+    ways.set(sum);
     advice.prices.push_back(std::move(sum));
   }
-  all.tell(advice.all);
-  advice.outside_s = std::max(record.run_s - measured.most(), 0.0);
+  all.set(advice.all);
+  advice.outside_s = std::max(record.run_s - measured.max(), 0.0);
   return advice;
 }
 

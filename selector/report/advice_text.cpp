@@ -1,4 +1,4 @@
-// Advice as a page for people, and as JSON.
+// The text and the JSON of advice.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,15 +9,13 @@
 #include "model/base/text.hpp"
 #include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
-#include "selector/report/fitted.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 namespace {
 
 constexpr double percents = 100;
-constexpr double least_told = 0.0005;  ///< a share that one digit behind the point does not show
 
 std::string percent(double share) { return format_fixed(percents * share, 1) + " %"; }
 
@@ -43,12 +41,10 @@ std::string table_of_calls(const Advice& advice) {
   if (advice.calls_left_out > 0)
     append(text, "   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
            percent(advice.left_out_s / advice.record.run_s));
-  for (const auto& other : advice.record.others)
-    append(text, "   {} more calls of MPI_{} were counted only\n", other.calls, other.call);
-  return text;
+  return text + others_text(advice.record, "   ");
 }
 
-/// The calls of messages, at the places with the most time in them, then with the most bytes.
+/// The calls of messages in the order of the record: by descending time, then bytes.
 std::string table_of_messages(const Advice& advice) {
   const auto& messages = advice.record.messages;
   if (messages.empty()) return {};
@@ -70,12 +66,12 @@ std::string table_of_messages(const Advice& advice) {
 
 std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
   const auto share = machine.share(saved_s);
-  return share < least_told ? "nothing to gain" : percent(share);
+  return share < shown_share_min ? "nothing to gain" : percent(share);
 }
 
 /// A line of the table of a machine.
-std::string way_of(const std::string& number, const std::string& seconds, const std::string& by,
-                   const std::string& strategy, const std::string& saving) {
+std::string price_line(const std::string& number, const std::string& seconds, const std::string& by,
+                       const std::string& strategy, const std::string& saving) {
   constexpr std::size_t width = 44;
   auto text =
       fmt::format("{:>2} {:>10}  {:<18}  {:<{}}  {}", number, seconds, by, fitted(strategy, width), width, saving);
@@ -88,19 +84,23 @@ std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::si
   const auto& price = machine.prices[i];
   if (price.library.empty()) return fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
   const auto calls = static_cast<double>(std::max<std::int64_t>(call.calls, 1));
-  const auto door = [&](Seconds seconds, const char* name, const std::string& strategy) {
-    return way_of("", format_seconds(seconds / calls), name, strategy,
-                  machine.guess.empty() ? saving_of(machine, price.library_s - seconds) : "");
+  const auto faster = [&](Seconds seconds, const char* name, const std::string& strategy) {
+    return price_line("", format_seconds(seconds / calls), name, strategy,
+                      machine.guess.empty() ? saving_of(machine, price.library_s - seconds) : "");
   };
-  auto text = way_of(std::to_string(i + 1), format_seconds(price.library_s / calls), "MPI", price.library, "");
+  auto text = price_line(std::to_string(i + 1), format_seconds(price.library_s / calls), "MPI", price.library, "");
   const bool is_of_messages = is_counted_call(call.call);
-  if (price.taken_s < price.library_s) text += door(price.taken_s, "commpass run", price.taken);
-  else if (price.taken_s > price.library_s) text += door(price.taken_s, "commpass run", "too few calls for its trials");
-  else text += way_of("", "", "commpass run", is_of_messages ? "messages stay MPI's" : "leave it to MPI", "");
-  constexpr double less = 0.995;  // three digits show no smaller difference
-  if (price.plugged_s < less * price.library_s) text += door(price.plugged_s, "PETSc's plug-in", price.planned);
-  if (price.planned_s < less * price.library_s) text += door(price.planned_s, "a changed source", price.planned);
-  else text += way_of("", "", "a changed source", is_of_messages ? "leave them as they are" : "leave it to MPI", "");
+  if (price.taken_s < price.library_s) text += faster(price.taken_s, "commpass run", price.taken);
+  else if (price.taken_s > price.library_s)
+    text += faster(price.taken_s, "commpass run", "too few calls for its trials");
+  else text += price_line("", "", "commpass run", is_of_messages ? "messages stay MPI's" : "leave it to MPI", "");
+  constexpr double shown_ratio_max = 0.995;  // three digits do not show a smaller difference
+  if (price.plugged_s < shown_ratio_max * price.library_s)
+    text += faster(price.plugged_s, "PETSc's plug-in", price.planned);
+  if (price.planned_s < shown_ratio_max * price.library_s)
+    text += faster(price.planned_s, "a changed source", price.planned);
+  else
+    text += price_line("", "", "a changed source", is_of_messages ? "leave them as they are" : "leave it to MPI", "");
   return text;
 }
 
@@ -110,37 +110,36 @@ std::string headline_of(const MachineAdvice& machine) {
   if (!machine.guess.empty())
     return fmt::format("{}, a guess: these calls would take {} by MPI; {}.\n", where, format_seconds(all.library_s),
                        machine.guess);
-  const auto told = [&](Seconds seconds) {
+  const auto saving = [&](Seconds seconds) {
     const auto share = machine.share(all.library_s - seconds);
-    return share < least_told ? std::string("nothing") : percent(share);
+    return share < shown_share_min ? std::string("nothing") : percent(share);
   };
   return fmt::format("{}: these calls would take {} of the run; 'commpass run' would save {},{} a changed source {}.\n",
-                     where, percent(machine.share(all.library_s)), told(all.taken_s),
-                     all.plugged_s < all.library_s ? " PETSc's plug-in " + told(all.plugged_s) + "," : "",
-                     told(all.planned_s));
+                     where, percent(machine.share(all.library_s)), saving(all.taken_s),
+                     all.plugged_s < all.library_s ? " PETSc's plug-in " + saving(all.plugged_s) + "," : "",
+                     saving(all.planned_s));
 }
 
 std::string page_of(const Advice& advice, const MachineAdvice& machine) {
   auto text = wrap_lines(headline_of(machine));
-  text += way_of("", "a call", "run by", "strategy", machine.guess.empty() ? "saves of the run" : "");
+  text += price_line("", "a call", "run by", "strategy", machine.guess.empty() ? "saves of the run" : "");
   for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
   if (!machine.library_rules.empty()) text += wrap_lines(fmt::format("Note: {}.\n", describe_library_rules(machine)));
   if (!machine.note.empty()) text += wrap_lines(fmt::format("Note: {}.\n", machine.note));
   return text;
 }
 
-/// How a program gets what a changed source saves.
-std::string doors_to_plans(const Advice& advice) {
+/// The calls of Commpass that a changed source makes.
+std::string calls_that_plan(const Advice& advice) {
   const auto is_of_messages = [](const AdvisedCall& call) { return is_counted_call(call.call); };
   if (std::ranges::none_of(advice.calls, is_of_messages)) return {};
   return wrap_lines(
       "\nPhases of messages that recur with the same partners can be planned once: by Communicator::neighbor_exchange, "
       "or commpass_neighbor_alltoallv_init from C and Fortran. As MPI_Neighbor_alltoallv they are taken over by "
-      "'commpass "
-      "run'. PETSc's own messages go by -sf_type commpass.\n");
+      "'commpass run'. PETSc's own messages go by -sf_type commpass.\n");
 }
 
-Json json_of(const Advice& advice, const MachineAdvice& machine) {
+Json json_of(const MachineAdvice& machine) {
   Json json{{"machine", machine.machine},
             {"layout", machine.layout},
             {"ranks", machine.ranks},
@@ -157,11 +156,11 @@ Json json_of(const Advice& advice, const MachineAdvice& machine) {
   };
   json["all"] = seconds(machine.all);
   json["calls"] = Json::array();
-  for (std::size_t i = 0; i < advice.calls.size(); ++i) {
-    auto entry = seconds(machine.prices[i]);
-    entry["library"] = machine.prices[i].library;
-    entry["run"] = machine.prices[i].taken;
-    entry["planned"] = machine.prices[i].planned.empty() ? Json() : Json(machine.prices[i].planned);
+  for (const auto& price : machine.prices) {
+    auto entry = seconds(price);
+    entry["library"] = price.library;
+    entry["run"] = price.taken;
+    entry["planned"] = price.planned.empty() ? Json() : Json(price.planned);
     json["calls"].push_back(std::move(entry));
   }
   json["library_rules"] = machine.library_rules.empty() ? Json() : Json(machine.library_rules);
@@ -181,6 +180,19 @@ std::string describe_no_exchanges(const Record& record) {
                                  : "No exchange recurs with the same partners: there is nothing to plan.";
 }
 
+std::string others_text(const Record& record, std::string_view indent) {
+  std::string text;
+  for (const auto& other : record.others)
+    append(text, "{}{} more calls of MPI_{} were counted only\n", indent, other.calls, other.call);
+  return text;
+}
+
+Json others_json(const Record& record) {
+  auto json = Json::array();
+  for (const auto& other : record.others) json.push_back({{"call", other.call}, {"calls", other.calls}});
+  return json;
+}
+
 std::string advice_text(const Advice& advice) {
   const auto& record = advice.record;
   const auto measured_s = measured_in_calls(record);
@@ -196,7 +208,7 @@ std::string advice_text(const Advice& advice) {
   text += table_of_calls(advice);
   text += table_of_messages(advice);
   for (const auto& machine : advice.machines) text += page_of(advice, machine);
-  return text + doors_to_plans(advice);
+  return text + calls_that_plan(advice);
 }
 
 std::string advice_json(const Advice& advice) {
@@ -215,8 +227,7 @@ std::string advice_json(const Advice& advice) {
                              {"measured_s", call.measured_s > 0 ? Json(call.measured_s) : Json()}});
   json["calls_left_out"] = advice.calls_left_out;
   json["left_out_s"] = advice.left_out_s;
-  json["others"] = Json::array();
-  for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
+  json["others"] = others_json(record);
   json["messages"] = Json::array();
   for (const auto& each : record.messages)
     json["messages"].push_back({{"site", each.site},
@@ -228,7 +239,7 @@ std::string advice_json(const Advice& advice) {
                                 {"in_call_s", each.in_call_s > 0 ? Json(each.in_call_s) : Json()}});
   json["counting_s"] = record.counting_s > 0 ? Json(record.counting_s) : Json();
   json["machines"] = Json::array();
-  for (const auto& machine : advice.machines) json["machines"].push_back(json_of(advice, machine));
+  for (const auto& machine : advice.machines) json["machines"].push_back(json_of(machine));
   return json_text(json);
 }
 

@@ -1,8 +1,5 @@
 #include "selector/report/call_report.hpp"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,7 +7,6 @@
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -22,10 +18,8 @@ double CallReport::regret() const {
 }
 
 std::string call_report_table(const CallReport& report) {
-  std::string text;
-  for (const auto& [key, value] : report.context) append(text, "{}: {}\n", key, value);
-  std::size_t width = std::string("strategy").size();
-  for (const auto& row : report.rows) width = std::max(width, row.name.size());
+  auto text = context_lines(report.context);
+  const auto width = column_width("strategy", report.rows, &CallReportRow::name);
   append(text, "\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", "strategy", width, "predicted", "measured", "error");
   for (const auto& row : report.rows) {
     append(text, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
@@ -34,11 +28,10 @@ std::string call_report_table(const CallReport& report) {
              format_rounded_error(*row.predicted_s / row.measured_s - 1));
     else append(text, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
   }
-  append(text, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
+  append(text, "\nChosen: {}, {} with the overhead of choosing, regret {} (its time over that of the fastest)\n",
          report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
   for (const auto& row : report.baselines)
-    append(text, "{}, {}: {}; what was chosen is {} that\n", report.baseline_kind, row.name,
-           format_seconds(row.measured_s),
+    append(text, "{}, {}: {}; the choice is {} that\n", report.baseline_kind, row.name, format_seconds(row.measured_s),
            row.measured_s > 0 && report.chosen_s > 0 ? compare_speed(report.chosen_s, row.measured_s)
                                                      : "not comparable with");
   if (report.barrier_s && report.tally_s)
@@ -65,6 +58,14 @@ std::string call_report_json(const CallReport& report) {
   if (report.tally_s) json["tally_s"] = *report.tally_s;
   json["regret"] = report.regret();
   return json_text(json);
+}
+
+std::string call_report_csv(const CallReport& report) {
+  auto text = csv_line({"name", "kind", "predicted_s", "measured_s"});
+  for (const auto& [rows, kind] : {std::pair(&report.rows, "strategy"), std::pair(&report.baselines, "baseline")})
+    for (const auto& row : *rows)
+      text += csv_line({row.name, kind, csv_number(row.predicted_s), csv_number(row.measured_s)});
+  return text + csv_line({report.chosen, "choice", "", csv_number(report.chosen_s)});
 }
 
 }  // namespace commpass

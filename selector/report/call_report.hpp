@@ -1,13 +1,8 @@
-// What `measure --sparse` and `--one-shot` tell, where each call of the library chooses anew: a table for people, JSON
-// for machines.
+// The report of `measure` where each call chooses anew, as with --sparse and --one-shot: a table, JSON and CSV.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/base/types.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -18,20 +13,22 @@ struct CallReportRow {
 };
 
 struct CallReport {
-  std::vector<std::pair<std::string, std::string>> context;
-  std::string chosen;                    ///< what the library takes by itself when it has seen the exchange some times
-  Seconds chosen_s = 0;                  ///< measured, with all that choosing adds
+  ReportContext context;
+  std::string chosen;                    ///< the library's choice, after some calls of the same exchange
+  Seconds chosen_s = 0;                  ///< measured, with the overhead of choosing
   std::vector<CallReportRow> rows;       ///< strategies by predicted time
-  std::string baseline_kind;             ///< in a few words
-  std::vector<CallReportRow> baselines;  ///< what others do
-  std::optional<Seconds> barrier_s{},
-      tally_s{};  ///< measured: a non-blocking barrier, and the reduction that stands for it at the end of nbx
+  std::string baseline_kind;             ///< a description of the baselines in a few words
+  std::vector<CallReportRow> baselines;  ///< the exchange by other means than Commpass
+  /// Measured: a non-blocking barrier, and the reduction that replaces it at the end of nbx.
+  std::optional<Seconds> barrier_s{}, tally_s{};
 
-  /// chosen_s ÷ time of the fastest strategy or baseline; below 1 where that was run a moment earlier or later.
+  /// chosen_s ÷ the time of the fastest strategy or baseline; noise may take it below 1.
   double regret() const;
 };
 
 std::string call_report_table(const CallReport& report);
 std::string call_report_json(const CallReport& report);
+/// The rows, the baselines, and in the last row the choice (`kind`: strategy, baseline, choice).
+std::string call_report_csv(const CallReport& report);
 
 }  // namespace commpass

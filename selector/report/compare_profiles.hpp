@@ -1,4 +1,4 @@
-// How two machine profiles differ: for people a table, for machines JSON.
+// Differences of two machine profiles: a table, JSON and CSV.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace commpass {
 
-/// The numbers that both profiles have with their ratios (second ÷ first), the predicted times of lone messages of
-/// several sizes, and what only one of them has. The JSON has also the numbers of one profile alone.
+/// The parameters of both profiles with their ratios (second ÷ first), predicted times of lone messages, and the names
+/// of parameters of one profile alone.
 std::string compare_profiles_table(const Profile& first, const Profile& second);
+/// As the table, and the values of parameters of one profile alone.
 std::string compare_profiles_json(const Profile& first, const Profile& second);
-/// The numbers of either profile and the times of lone messages (`kind`: parameter, message), a line for each.
+/// A line for each parameter of either profile, and each lone message (`kind`: parameter, message).
 std::string compare_profiles_csv(const Profile& first, const Profile& second);
 
 }  // namespace commpass

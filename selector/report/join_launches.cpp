@@ -6,33 +6,34 @@
 #include <map>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 namespace {
 
 OverLaunches over(const std::vector<double>& values) {
-  const auto [least, most] = std::ranges::minmax(values);
-  return {least, median(values), most};
+  const auto [min, max] = std::ranges::minmax(values);
+  return {min, median(values), max};
 }
 
-/// The rows of one launch, with its times alone.
+/// The measured rows of one launch; rows that were only predicted are left out.
 std::vector<LaunchRow> rows_of(const Json& report) {
   std::vector<LaunchRow> rows;
   const auto add = [&](const Json& row, const char* name, bool is_strategy) {
-    if (!row.contains("measured_s")) return;  // what a prediction alone knows
-    const auto seconds = row.at("measured_s").get<double>();
+    const auto* const measured = row.find("measured_s");
+    if (!measured) return;
     std::optional<Seconds> predicted;
     if (const auto* found = row.find("predicted_s")) predicted = found->get<double>();
-    rows.push_back({row.at(name).get<std::string>(), is_strategy, predicted, {seconds, seconds, seconds}});
+    rows.push_back({row.at(name).get<std::string>(), is_strategy, predicted, over({measured->get<double>()})});
   };
   for (const auto& row : report.at("ranking")) add(row, "strategy", true);
   for (const auto& row : report.value("baselines", Json::array())) {
-    const bool is_strategy = !row.contains("name");  // that programs run today
+    const bool is_strategy = !row.contains("name");
     add(row, is_strategy ? "strategy" : "name", is_strategy);
   }
   return rows;
@@ -42,27 +43,27 @@ Seconds chosen_seconds(const Json& report, const std::vector<LaunchRow>& rows) {
   if (report.contains("chosen_s")) return report.at("chosen_s").get<double>();
   const auto row = std::ranges::find(rows, report.at("chosen").get<std::string>(), &LaunchRow::name);
   if (row == rows.end()) throw InputError("measure", "the choice was not measured", "leave out --strategy");
-  return row->measured_s.middle;
+  return row->measured_s.median;
 }
 
 JoinedLaunches join(const std::vector<Json>& reports) {
   std::vector<std::vector<LaunchRow>> launches;
   for (const auto& report : reports) launches.push_back(rows_of(report));
   JoinedLaunches joined{reports.size(), reports.front().at("chosen").get<std::string>(), {}, {}};
-  const LaunchRow* fastest = nullptr;
   std::map<std::string, std::vector<double>> times;
   for (const auto& rows : launches)
-    for (const auto& row : rows) times[row.name].push_back(row.measured_s.middle);
+    for (const auto& row : rows) times[row.name].push_back(row.measured_s.median);
   for (auto row : launches.front()) {
     if (times[row.name].size() != launches.size()) continue;
     row.measured_s = over(times[row.name]);
     joined.rows.push_back(std::move(row));
   }
   if (joined.rows.empty()) throw InputError("measure", "no strategy was measured in all launches", "name one");
-  fastest = &*std::ranges::min_element(joined.rows, {}, [](const LaunchRow& row) { return row.measured_s.middle; });
+  const auto median_of = [](const LaunchRow& row) { return row.measured_s.median; };
+  const auto& fastest = times[std::ranges::min_element(joined.rows, {}, median_of)->name];
   std::vector<double> regrets;
   for (std::size_t i = 0; i < launches.size(); ++i)
-    regrets.push_back(chosen_seconds(reports[i], launches[i]) / times[fastest->name][i]);
+    regrets.push_back(chosen_seconds(reports[i], launches[i]) / fastest[i]);
   joined.regret = over(regrets);
   return joined;
 }
@@ -82,32 +83,31 @@ JoinedLaunches join_launches(std::span<const std::string> reports) {
 
 std::string launches_table(const JoinedLaunches& joined) {
   std::string text = fmt::format("launches: {}\n\n", joined.launches);
-  std::size_t width = 0;
-  for (const auto& row : joined.rows) width = std::max(width, row.name.size());
-  text += fmt::format("  {:<{}}  {:>10}  {:>10}  {}\n", "strategy", width, "predicted", "measured", "in all launches");
+  const auto width = column_width("strategy", joined.rows, &LaunchRow::name);
+  append(text, "  {:<{}}  {:>10}  {:>10}  {}\n", "strategy", width, "predicted", "measured", "in all launches");
   for (const auto& [name, is_strategy, predicted_s, measured_s] : joined.rows)
-    text += fmt::format("{} {:<{}}  {:>10}  {:>10}  {} to {}\n", name == joined.chosen ? '*' : ' ', name, width,
-                        predicted_s ? format_seconds(*predicted_s) : "", format_seconds(measured_s.middle),
-                        format_seconds(measured_s.least), format_seconds(measured_s.most));
+    append(text, "{} {:<{}}  {:>10}  {:>10}  {} to {}\n", name == joined.chosen ? '*' : ' ', name, width,
+           predicted_s ? format_seconds(*predicted_s) : "", format_seconds(measured_s.median),
+           format_seconds(measured_s.min), format_seconds(measured_s.max));
   const auto& regret = joined.regret;
-  text += fmt::format("\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.middle, 3),
-                      format_fixed(regret.least, 3), format_fixed(regret.most, 3),
-                      joined.is_fastest_in_some() && regret.middle > 1 ? ", not distinguishable from 1" : "");
+  append(text, "\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.median, 3),
+         format_fixed(regret.min, 3), format_fixed(regret.max, 3),
+         joined.is_fastest_in_some() && regret.median > 1 ? ", not distinguishable from 1" : "");
   return text;
 }
 
 std::string launches_json(const JoinedLaunches& joined) {
-  const auto interval = [](const OverLaunches& each) { return Json{each.least, each.most}; };
+  const auto interval = [](const OverLaunches& each) { return Json{each.min, each.max}; };
   Json json{{"schema_version", 1}, {"launches", joined.launches}, {"chosen", joined.chosen}};
   json["ranking"] = json["baselines"] = Json::array();
   for (const auto& row : joined.rows) {
     Json entry{{row.is_strategy ? "strategy" : "name", row.name}};
     if (row.predicted_s) entry["predicted_s"] = *row.predicted_s;
-    entry["measured_s"] = row.measured_s.middle;
+    entry["measured_s"] = row.measured_s.median;
     entry["measured_interval_s"] = interval(row.measured_s);
     json[row.is_strategy ? "ranking" : "baselines"].push_back(std::move(entry));
   }
-  json["regret"] = joined.regret.middle;
+  json["regret"] = joined.regret.median;
   json["regret_interval"] = interval(joined.regret);
   json["regret_is_distinguishable"] = !joined.is_fastest_in_some();
   return json_text(json);

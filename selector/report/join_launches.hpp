@@ -1,4 +1,4 @@
-// What several launches of `commpass measure` say together: one launch is not like the next.
+// One report of several launches of `commpass measure`, since times differ between launches.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,13 @@
 
 namespace commpass {
 
-/// The least, the middle and the most of several launches.
 struct OverLaunches {
-  double least = 0, middle = 0, most = 0;
+  double min = 0, median = 0, max = 0;
 };
 
 struct LaunchRow {
   std::string name;
-  bool is_strategy = true;  ///< false: what others do
+  bool is_strategy = true;  ///< false: a baseline
   std::optional<Seconds> predicted_s;
   OverLaunches measured_s;
 };
@@ -25,14 +24,14 @@ struct LaunchRow {
 struct JoinedLaunches {
   std::size_t launches = 0;
   std::string chosen;
-  std::vector<LaunchRow> rows;  ///< as they are ranked; only what was run in all launches
-  OverLaunches regret;          ///< time of the choice ÷ that of what is fastest in the middle, in the same launch
-  /// The choice is as fast as that in some launch, and so not told apart from it.
-  bool is_fastest_in_some() const { return regret.least <= 1; }
+  std::vector<LaunchRow> rows;  ///< by rank; each was run in all launches
+  OverLaunches regret;          ///< in each launch: time of the choice ÷ that of the row with the least median
+  /// In some launch the choice is at least as fast, so the launches do not distinguish both.
+  bool is_fastest_in_some() const { return regret.min <= 1; }
 };
 
-/// @param reports  what `measure --json` has printed in each launch; at least one
-/// @throws InputError if one is no such report, or they have no time in common
+/// @param reports  the output of `measure --json` in each launch; at least one
+/// @throws InputError if one is not such a report, or no strategy was measured in all launches
 JoinedLaunches join_launches(std::span<const std::string> reports);
 
 std::string launches_table(const JoinedLaunches& joined);

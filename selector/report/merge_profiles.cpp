@@ -18,8 +18,7 @@
 #include "model/machine/pace.hpp"
 #include "model/machine/parameters.hpp"
 #include "model/median.hpp"
-#include "selector/report/launch_errors.hpp"
-#include "selector/report/launch_intervals.hpp"
+#include "selector/report/launch_statistics.hpp"
 
 namespace commpass {
 
@@ -27,16 +26,16 @@ namespace {
 
 using Place = MachineParameter::Place;
 
-/// A part of a machine that is taken whole.
+/// A part of a machine that merging takes from one profile.
 struct Part {
   std::string key;
-  std::function<std::optional<double>(const Machine&)> amount;  ///< by which profiles are compared; nothing: absent
+  std::function<std::optional<double>(const Machine&)> amount;  ///< orders the profiles; nothing: the part is absent
   std::function<void(Machine& to, const Machine& from)> take;
-  std::string host_level = {};  ///< of messages between hosts' memories; else empty
+  std::string host_level = {};  ///< the level of a channel of host memory; else empty
   bool is_channel = false;
 };
 
-/// The geometric mean of lone messages of all sizes.
+/// The geometric mean of the times of lone messages.
 double amount_of(const Channel& channel) {
   constexpr Bytes sizes[] = {8, 64, 512, 4096, 32768, 262144, 4194304};
   double sum = 0;
@@ -57,15 +56,15 @@ Part channel_part(const std::string& level, const char* memory, MemoryChannels M
           channels == &Machine::host ? level : std::string(), true};
 }
 
-/// Of limits the strictest holds.
+std::optional<double> number_of(const ParameterValue& value) {
+  return is_absent(value) ? std::nullopt : std::optional(to_double(value));
+}
+
 constexpr std::string_view limits_prefix = "limits.";
 
 Part limit_part(const MachineParameter& row) {
   return {fmt::format("{}{}", limits_prefix, row.key),
-          [&row](const Machine& m) {
-            const auto value = row.access.get(&m.limits);
-            return is_absent(value) ? std::nullopt : std::optional(to_double(value));
-          },
+          [&row](const Machine& m) { return number_of(row.access.get(&m.limits)); },
           [&row](Machine& to, const Machine& from) { row.access.set(&to.limits, row.access.get(&from.limits)); }};
 }
 
@@ -73,8 +72,7 @@ Part level_part(const std::string& level, const MachineParameter& row) {
   return {fmt::format("levels.{}.{}", level, row.key),
           [=](const Machine& m) {
             const auto index = find_level(m.levels, level);
-            const auto value = index ? row.access.get(&m.levels[*index]) : ParameterValue();
-            return is_absent(value) ? std::nullopt : std::optional(to_double(value));
+            return index ? number_of(row.access.get(&m.levels[*index])) : std::nullopt;
           },
           [=](Machine& to, const Machine& from) {
             row.access.set(&to.levels[to.level(level)], row.access.get(&from.levels[from.level(level)]));
@@ -82,8 +80,8 @@ Part level_part(const std::string& level, const MachineParameter& row) {
 }
 
 /// The parameters of a section.
-/// @param owner  of the section, in a machine
-/// @param amount  by which they are compared, where there are any
+/// @param owner   returns the owner of the section in a machine
+/// @param amount  orders the profiles that have a parameter of the section
 template <class Owner>
 Part section_part(const char* key, Place place, Owner owner, double (*amount)(const Machine&)) {
   return {key,
@@ -99,8 +97,8 @@ Part section_part(const char* key, Place place, Owner owner, double (*amount)(co
 Part copies_part() {
   return {"copy",
           [](const Machine& m) {
-            const bool is_there = !m.device_to_host.empty() || !m.host_to_device.empty();
-            return is_there ? std::optional(1.0) : std::nullopt;
+            const bool has_copies = !m.device_to_host.empty() || !m.host_to_device.empty();
+            return has_copies ? std::optional(1.0) : std::nullopt;
           },
           [](Machine& to, const Machine& from) {
             to.device_to_host = from.device_to_host;
@@ -131,8 +129,8 @@ std::vector<Part> parts_of_machine(const std::vector<MachineLevel>& levels) {
   return parts;
 }
 
-/// The levels of the profile that has most, without their parameters.
-/// @throws InputError where another profile has one that it has not, or has them in another order
+/// The levels of the profile with the most levels, without their parameters.
+/// @throws InputError if another profile has a further level, or another order
 std::vector<MachineLevel> levels_of(std::span<const NamedProfile> profiles) {
   const auto names_of = [](const NamedProfile& each) {
     std::vector<MachineLevel> levels;
@@ -155,56 +153,55 @@ std::vector<MachineLevel> levels_of(std::span<const NamedProfile> profiles) {
   return all;
 }
 
-/// A profile that has a part, and what the part takes there.
 struct Offer {
-  double amount = 0;
+  double amount = 0;  ///< of a part
   const NamedProfile* from = nullptr;
 };
 
-/// Those that have the part, by growing amount. Of operations only those with the most ranks: they grow with them.
+/// The profiles with the part by ascending amount. Times of operations grow with the ranks, so only the profiles with
+/// the most ranks offer these. Of limits only the strictest is offered.
 std::vector<Offer> offers_of(const Part& part, std::span<const NamedProfile> profiles) {
   std::vector<Offer> offers;
   for (const auto& each : profiles)
     if (const auto amount = part.amount(each.profile.machine)) offers.push_back({*amount, &each});
   const auto ranks_of = [](const Offer& offer) { return offer.from->profile.machine.operations.ranks.value_or(0); };
   if (part.key == "operations" && !offers.empty()) {
-    const int most = ranks_of(*std::ranges::max_element(offers, {}, ranks_of));
-    std::erase_if(offers, [&](const Offer& offer) { return ranks_of(offer) < most; });
+    const int ranks_max = ranks_of(*std::ranges::max_element(offers, {}, ranks_of));
+    std::erase_if(offers, [&](const Offer& offer) { return ranks_of(offer) < ranks_max; });
   }
   std::ranges::stable_sort(offers, {}, &Offer::amount);
   if (part.key.starts_with(limits_prefix)) offers.resize(std::min<std::size_t>(offers.size(), 1));
   return offers;
 }
 
-std::size_t middle(const std::vector<Offer>& offers) { return (offers.size() - 1) / 2; }
+const Offer& median_of(const std::vector<Offer>& offers) { return offers[(offers.size() - 1) / 2]; }
 
-/// Half of what they range over, as part of the middle one.
+/// Half of the range ÷ the median.
 double spread_of(const std::vector<Offer>& offers) {
-  return (offers.back().amount - offers.front().amount) / 2 / offers[middle(offers)].amount;
+  return (offers.back().amount - offers.front().amount) / 2 / median_of(offers).amount;
 }
 
-/// Two groups of at least two, between which there is a gap that is twice as wide as either.
+/// Are there two groups of at least two, and between them a gap of twice the range of either?
 bool are_bimodal(const std::vector<Offer>& offers) {
+  constexpr double gap_ratio_min = 2, gap_share_min = 0.1;
   for (std::size_t split = 2; split + 2 <= offers.size(); ++split) {
     const double low = offers[split - 1].amount - offers.front().amount,
                  high = offers.back().amount - offers[split].amount,
                  gap = offers[split].amount - offers[split - 1].amount;
-    constexpr double wide = 2, seen = 0.1;
-    if (gap > wide * std::max(low, high) && gap > seen * offers.front().amount) return true;
+    if (gap > gap_ratio_min * std::max(low, high) && gap > gap_share_min * offers.front().amount) return true;
   }
   return false;
 }
 
-/// What all launches say together.
 struct SpreadOfLaunches {
-  double most = 0;
-  std::string key;
+  double largest = 0;
+  std::string key;  ///< of the part with the largest spread
   std::vector<std::string> bimodal;
-  std::optional<double> miss{};  ///< of what one launch predicts, in others
+  std::optional<double> miss{};  ///< miss_between_launches
 };
 
 Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& spread) {
-  constexpr double little = 0.15, much = 0.5;
+  constexpr double good_spread_max = 0.15, usable_spread_max = 0.5;
   std::vector<double> uncertainties;
   std::vector<Trust> trusted;
   Verdict verdict;
@@ -218,24 +215,25 @@ Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& sp
     trusts += fmt::format("{}{}", trusts.empty() ? "" : ", ", own ? name_of(own->trust) : "no verdict");
   }
   std::ranges::sort(trusted);
-  if (!trusted.empty()) verdict.trust = trusted[trusted.size() / 2];  // of two in the middle the worse
-  if (spread.most > little) verdict.trust = std::max(verdict.trust, spread.most > much ? Trust::none : Trust::usable);
+  if (!trusted.empty()) verdict.trust = trusted[trusted.size() / 2];  // the upper median is the worse one
+  if (spread.largest > good_spread_max)
+    verdict.trust = std::max(verdict.trust, spread.largest > usable_spread_max ? Trust::none : Trust::usable);
   if (spread.miss && *spread.miss > most_miss_if_good)
     verdict.trust = std::max(verdict.trust, *spread.miss > most_miss_if_usable ? Trust::none : Trust::usable);
-  verdict.uncertainty = std::max(spread.most, uncertainties.empty() ? 0 : median(uncertainties));
+  verdict.uncertainty = std::max(spread.largest, uncertainties.empty() ? 0 : median(uncertainties));
   verdict.why = fmt::format("{} profiles ({}) differ by {} to either side{}", profiles.size(), trusts,
-                            format_share(spread.most), spread.key.empty() ? "" : " in " + spread.key);
+                            format_share(spread.largest), spread.key.empty() ? "" : " in " + spread.key);
   if (spread.miss)
     verdict.why +=
         fmt::format("; what one predicts of exchanges in the others is off by {} (median)", format_share(*spread.miss));
-  for (const auto& key : spread.bimodal) verdict.why += fmt::format("; times of {} are of two kinds", key);
+  for (const auto& key : spread.bimodal) verdict.why += fmt::format("; times of {} are bimodal", key);
   if (verdict.trust != Trust::good)
     verdict.remedy = "bind ranks to cores, see 'commpass doctor', and calibrate more launches";
   return verdict;
 }
 
-/// What α and β of a level are in one more launch, as entries of the fits of a provenance. Launches that happen to
-/// agree know them no better than the one that is kept does by itself.
+/// Adds the intervals of α and β of a level for one more launch. They contain those of the kept profile: launches that
+/// agree by chance do not make α and β more certain.
 void add_intervals(Json& fits, const std::string& level, const Profile& kept, const std::vector<Offer>& offers) {
   const auto channel_of = [&](const Machine& machine) -> const Channel& {
     return host_channel(machine, machine.level(level));
@@ -243,8 +241,7 @@ void add_intervals(Json& fits, const std::string& level, const Profile& kept, co
   std::vector<const Channel*> launches;
   for (const auto& offer : offers) launches.push_back(&channel_of(offer.from->profile.machine));
   const auto own = intervals_of(kept);
-  const auto holding_own = [&](std::pair<double, double> over_launches, const std::string& protocol,
-                               const char* parameter) {
+  const auto with_own = [&](const Interval& over_launches, const std::string& protocol, const char* parameter) {
     const auto found = own.find(fmt::format("levels.{}.host.{}.{}", level, protocol, parameter));
     const auto [low, high] = found == own.end() ? over_launches : found->second;
     return Json{std::min(over_launches.first, low), std::max(over_launches.second, high)};
@@ -253,27 +250,27 @@ void add_intervals(Json& fits, const std::string& level, const Profile& kept, co
     fits.push_back({{"level", level},
                     {"protocol", protocol},
                     {"launches", launches.size()},
-                    {"alpha_interval_s", holding_own(alpha_s, protocol, "alpha_s")},
-                    {"beta_interval_s_per_byte", holding_own(beta_s_per_byte, protocol, "beta_s_per_byte")}});
+                    {"alpha_interval_s", with_own(alpha_s, protocol, "alpha_s")},
+                    {"beta_interval_s_per_byte", with_own(beta_s_per_byte, protocol, "beta_s_per_byte")}});
 }
 
-/// What all say alike, as provenances are compared with what runs; of dates the oldest, of ranks a node the most.
+/// Keeps the entries that are the same in all, the oldest date, and the largest number of ranks per node.
 void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const char* key : {"mpi_library", "transport", "partition", "processor", "node_processors", "layout"}) {
     const auto same = [&](const Json& each) { return each.value(key, Json()) == all.front().value(key, Json()); };
     if (all.front().contains(key) && std::ranges::all_of(all, same)) provenance[key] = all.front()[key];
   }
   std::set<std::string> dates;
-  for (const auto& each : all)
-    if (const auto date = each.optional<std::string>("date")) dates.insert(*date);
-  if (!dates.empty()) provenance["date"] = *dates.begin();
   int ranks_per_node = 0;
-  for (const auto& each : all)
+  for (const auto& each : all) {
+    if (const auto date = each.optional<std::string>("date")) dates.insert(*date);
     ranks_per_node = std::max(ranks_per_node, each.value("ranks_per_node", Json()).integer<int>().value_or(0));
+  }
+  if (!dates.empty()) provenance["date"] = *dates.begin();
   if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
 }
 
-/// What small messages took while a channel was measured.
+/// Keeps the time of small messages during the measurement of a channel.
 void keep_pace(Json& provenance, const std::string& level, const Profile& from) {
   const auto pace = Json::parse(from.provenance_json).value("pace", Json());
   if (const auto* seconds = pace.find(level); seconds && seconds->is_number()) provenance["pace"][level] = *seconds;
@@ -294,7 +291,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   for (const auto& part : parts_of_machine(merged.machine.levels)) {
     const auto offers = offers_of(part, profiles);
     if (offers.empty()) continue;
-    const auto& chosen = *offers[middle(offers)].from;
+    const auto& chosen = *median_of(offers).from;
     part.take(merged.machine, chosen.profile.machine);
     origin[part.key] = chosen.name;
     if (!part.host_level.empty()) keep_pace(provenance, part.host_level, chosen.profile);
@@ -303,8 +300,8 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
     between[part.key] = differs;
     if (!part.host_level.empty()) add_intervals(fits, part.host_level, chosen.profile, offers);
     if (!part.is_channel) continue;
-    if (differs > spread.most) {
-      spread.most = differs;
+    if (differs > spread.largest) {
+      spread.largest = differs;
       spread.key = part.key;
     }
     if (are_bimodal(offers)) spread.bimodal.push_back(part.key);

@@ -1,4 +1,4 @@
-// One profile of several: of launches that differ, or of layouts that show different things.
+// Merges profiles of one machine: of several launches, or of layouts that measure different parameters.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ struct NamedProfile {
   Profile profile;
 };
 
-/// Takes each part (a channel, a rate of a level, copies, operations) whole from one of the profiles that have it: from
-/// the one in the middle, by what the part takes; of operations from among those with the most ranks. What the profiles
-/// differ by is part of the verdict, if one of them has any, and the provenance names the origin of each part and, as
-/// `fits`, where α and β of one more launch lie with a probability of 95 % (launch_intervals.hpp).
+/// Takes each part (a channel, a rate of a level, copies, operations) from one profile: the median one by the time or
+/// rate of the part; operations from among the profiles with the most ranks. The verdict, if a profile has one,
+/// contains the spread of the profiles. The provenance has the origin of each part and, as `fits`, the prediction
+/// intervals of α and β for one more launch (launch_statistics.hpp).
 /// @param profiles  at least two
 /// @throws InputError if there are fewer, or if no profile has the levels of all
 Profile merge_profiles(std::span<const NamedProfile> profiles);

@@ -1,4 +1,4 @@
-// What `commpass pattern --statistics` tells: tables for people, JSON and comma-separated values for machines.
+// The report of `commpass pattern --statistics`: tables, JSON and CSV.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace commpass {
 
-/// @param pattern  what to call the pattern
-/// @param layout   that the statistics were made with; null: none
+/// @param pattern  the name of the pattern
+/// @param layout   of the statistics; null: none
 std::string statistics_table(const PatternStatistics& statistics, const std::string& pattern, const Layout* layout);
 std::string statistics_json(const PatternStatistics& statistics, const std::string& pattern, const Layout* layout);
-/// The rows of all tables, of which each has other columns: a line for each number (table, row, column, value).
+/// A line for each number of all tables (table, row, column, value), since each table has other columns.
 std::string statistics_csv(const PatternStatistics& statistics, const std::string& pattern, const Layout* layout);
 
 }  // namespace commpass

@@ -11,19 +11,18 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "selector/report/fitted.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr std::size_t most_places = 20;
+constexpr std::size_t places_max = 20, page_width = 120;
 
 double members_of(const Record& record, const RecordedExchange& exchange) {
   return static_cast<double>(record.communicators[exchange.communicator].size());
 }
 
-/// Over the ranks that take part in any of them.
 ReportedPlace place_of(const Record& record, const std::vector<WhoRan>& ran, AdvisedCall call) {
   ReportedPlace place;
   std::set<Rank> ranks;
@@ -46,13 +45,6 @@ ReportedPlace place_of(const Record& record, const std::vector<WhoRan>& ran, Adv
   return place;
 }
 
-/// A call starts an exchange that nobody timed.
-bool is_timed(const ReportedPlace& place) { return place.exchange_s > 0; }
-
-constexpr std::size_t page_width = 120;
-
-bool is_distinguishable(const SavedTime& saved) { return saved.low_s > 0 || saved.high_s < 0; }
-
 /// "12 ms" or "12 ms..15 ms"; both ends are positive.
 std::string span_text(Seconds low_s, Seconds high_s) {
   const auto low = format_seconds(low_s), high = format_seconds(high_s);
@@ -63,7 +55,7 @@ std::string signed_seconds(Seconds seconds) {
   return seconds < 0 ? "-" + format_seconds(-seconds) : format_seconds(seconds);
 }
 
-/// "12 ms..15 ms", also of a loss; "-1 ms..2 ms".
+/// "12 ms..15 ms", also for a loss; "-1 ms..2 ms" if the sign is unknown.
 std::string interval_text(const SavedTime& saved) {
   if (saved.high_s < 0) return span_text(-saved.high_s, -saved.low_s);
   if (saved.low_s >= 0) return span_text(saved.low_s, saved.high_s);
@@ -72,11 +64,14 @@ std::string interval_text(const SavedTime& saved) {
 
 std::string saved_sentence(const PlaceReport& report) {
   const auto& saved = report.saved;
-  if (!report.is_saved_known) return "what was saved was not measured";
+  if (!report.is_saved_known) return "the saving was not measured";
   if (saved == SavedTime{}) return "nothing was saved or lost";
-  if (!is_distinguishable(saved)) return "what was saved is not distinguishable from 0: " + interval_text(saved);
+  const bool is_distinguishable = saved.low_s > 0 || saved.high_s < 0;
+  if (!is_distinguishable) return "the saving is not distinguishable from 0: " + interval_text(saved);
   return interval_text(saved) + (saved.low_s > 0 ? " saved" : " lost");
 }
+
+std::string known_seconds(bool is_known, Seconds seconds) { return is_known ? format_seconds(seconds) : "-"; }
 
 std::string cells(const std::array<std::string, 11>& texts) {
   constexpr std::array widths{22, 5, 7, 8, 7, 7, 7, 8, 8, 8, 8};
@@ -85,24 +80,21 @@ std::string cells(const std::array<std::string, 11>& texts) {
   return text;
 }
 
-/// Two lines: numbers, and under them the strategy and the place.
+/// Two lines: the numbers, then the saving, the strategy and the place.
 std::string row_of(const PlaceReport& report, std::size_t i) {
   const auto& place = report.places[i];
   const auto& call = place.call;
+  const auto& ran = place.ran;
   const bool is_priced = report.predicted.has_value();
   const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
-  const auto known = [](bool is_known, Seconds seconds) {
-    return is_known ? format_seconds(seconds) : std::string("-");
-  };
-  const bool is_saved_known = is_timed(place) && place.ran.is_saved_known;
   auto text =
-      cells({call.call, std::to_string(call.ranks),
-             std::to_string(place.ran.by_library + place.ran.by_ours + place.ran.by_both), format_bytes(call.bytes),
-             std::to_string(place.ran.by_library), std::to_string(place.ran.by_ours), std::to_string(place.ran.by_both),
-             known(is_timed(place), place.exchange_s), known(is_timed(place), place.waiting_s),
-             known(is_priced, price.library_s), known(is_priced, price.taken_s)});
-  append(text, "\n    {} {}; {}", place.ran.saved.high_s < 0 ? "lost" : "saved",
-         is_saved_known ? interval_text(place.ran.saved) : "-", place.ran.strategy.empty() ? "-" : place.ran.strategy);
+      cells({call.call, std::to_string(call.ranks), std::to_string(ran.calls()), format_bytes(call.bytes),
+             std::to_string(ran.by_library), std::to_string(ran.by_ours), std::to_string(ran.by_both),
+             known_seconds(place.is_timed(), place.exchange_s), known_seconds(place.is_timed(), place.waiting_s),
+             known_seconds(is_priced, price.library_s), known_seconds(is_priced, price.taken_s)});
+  append(text, "\n    {} {}; {}", ran.saved.high_s < 0 ? "lost" : "saved",
+         place.is_timed() && ran.is_saved_known ? interval_text(ran.saved) : "-",
+         ran.strategy.empty() ? "-" : ran.strategy);
   const auto begin = text.rfind('\n') + 1;
   constexpr std::string_view before_site = ", called from ";
   constexpr std::size_t site_width_min = 40;
@@ -145,11 +137,11 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
     report.saved += ran[i].saved * share;
     report.is_saved_known = report.is_saved_known && ran[i].is_saved_known;
   }
-  for (; calls.size() > most_places; calls.pop_back()) ++report.places_left_out;
+  for (; calls.size() > places_max; calls.pop_back()) ++report.places_left_out;
   if (machine) {
     try {
       report.predicted = advise(record, calls, layout, *machine);
-    } catch (const Error& error) {  // the machine has no parameters for this layout
+    } catch (const Error& error) {  // the machine lacks parameters for this layout
       report.unpriced = error.what();
     }
   }
@@ -162,13 +154,12 @@ std::string place_report_text(const Record& record, const PlaceReport& report) {
   std::string text;
   append(text, "commpass: by place, in all calls on average over ranks; bytes of a call; predicted (p.) on {}\n",
          report.predicted ? report.predicted->machine : "no machine: " + report.unpriced);
-  text += cells({"MPI_...", "ranks", "calls", "bytes", "by MPI", "by ours", "by both", "exchange", "waiting",
-                 "MPI's p.", "ours p."}) +
-          "\n";
+  append(text, "{}\n",
+         cells({"MPI_...", "ranks", "calls", "bytes", "by MPI", "by ours", "by both", "exchange", "waiting", "MPI's p.",
+                "ours p."}));
   for (std::size_t i = 0; i < report.places.size(); ++i) text += row_of(report, i);
   if (report.places_left_out > 0) append(text, "{} more places are left out\n", report.places_left_out);
-  for (const auto& other : record.others)
-    append(text, "{} more calls of MPI_{} were counted only\n", other.calls, other.call);
+  text += others_text(record, "");
   append(text, "of a run of {} exchanges took {}{}; {}\n", format_seconds(record.run_s),
          format_seconds(report.exchange_s), report.calls_overlap ? ", added up over threads that call at once" : "",
          saved_sentence(report));
@@ -190,34 +181,32 @@ std::string place_report_json(const Record& record, const PlaceReport& report) {
             {"saved_s", known(report.is_saved_known, report.saved.estimate_s)},
             {"saved_interval_s", interval(report.is_saved_known, report.saved)},
             {"places", Json::array()}};
+  const bool is_priced = report.predicted.has_value();
   for (std::size_t i = 0; i < report.places.size(); ++i) {
-    const auto& place = report.places[i];
-    const bool is_priced = report.predicted.has_value();
+    const auto& [call, ran, exchange_s, waiting_s] = report.places[i];
+    const bool is_timed = report.places[i].is_timed();
     const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
-    const bool is_saved_known = is_timed(place) && place.ran.is_saved_known;
-    json["places"].push_back({{"site", place.call.site},
-                              {"call", place.call.call},
-                              {"ranks", place.call.ranks},
-                              {"communicators", place.call.communicators},
-                              {"calls", place.ran.by_library + place.ran.by_ours + place.ran.by_both},
-                              {"bytes_a_call", place.call.bytes},
-                              {"by_library", place.ran.by_library},
-                              {"by_ours", place.ran.by_ours},
-                              {"by_both", place.ran.by_both},
-                              {"strategy", place.ran.strategy.empty() ? Json() : Json(place.ran.strategy)},
-                              {"exchange_s", known(is_timed(place), place.exchange_s)},
-                              {"waiting_s", known(is_timed(place), place.waiting_s)},
+    json["places"].push_back({{"site", call.site},
+                              {"call", call.call},
+                              {"ranks", call.ranks},
+                              {"communicators", call.communicators},
+                              {"calls", ran.calls()},
+                              {"bytes_a_call", call.bytes},
+                              {"by_library", ran.by_library},
+                              {"by_ours", ran.by_ours},
+                              {"by_both", ran.by_both},
+                              {"strategy", ran.strategy.empty() ? Json() : Json(ran.strategy)},
+                              {"exchange_s", known(is_timed, exchange_s)},
+                              {"waiting_s", known(is_timed, waiting_s)},
                               {"predicted_library_s", known(is_priced, price.library_s)},
                               {"predicted_ours_s", known(is_priced, price.taken_s)},
                               {"predicted_strategy", is_priced ? Json(price.taken) : Json()},
-                              {"saved_s", known(is_saved_known, place.ran.saved.estimate_s)},
-                              {"saved_interval_s", interval(is_saved_known, place.ran.saved)}});
+                              {"saved_s", known(is_timed && ran.is_saved_known, ran.saved.estimate_s)},
+                              {"saved_interval_s", interval(is_timed && ran.is_saved_known, ran.saved)}});
   }
   json["places_left_out"] = report.places_left_out;
-  json["others"] = Json::array();
-  for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
-  constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  json["others"] = others_json(record);
+  return json_text(json);
 }
 
 }  // namespace commpass

@@ -1,5 +1,4 @@
-// Where a program that nobody changes exchanges, who ran its calls there, and what that saved: what a run that was
-// taken over reports at its end.
+// The report at the end of a run with libcommpass-mpi: by place of the program, who ran the calls, and the saved time.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 
 namespace commpass {
 
-/// How much longer the library would have taken, and the interval in which that lies with a confidence of at least 95
-/// %. Negative: a loss.
+/// Time of the calls by the library less their own time, and its interval of at least 95 % confidence. Negative: a
+/// loss.
 struct SavedTime {
   Seconds estimate_s = 0, low_s = 0, high_s = 0;
 
@@ -25,48 +24,53 @@ struct SavedTime {
   bool operator==(const SavedTime&) const = default;
 };
 
-/// Of a call by ours.
-/// @param ratio  its time ÷ the library's, as measured before
+/// The saving of one call by ours.
+/// @param ratio  its time ÷ the library's, as trials measured it
 SavedTime saved_by_ours(Seconds call_s, const MedianInterval& ratio);
 
-/// Who ran the calls of a RecordedExchange, and what that saved.
+/// Who ran the calls of a RecordedExchange, and the saved time.
 struct WhoRan {
   std::int64_t by_library = 0, by_ours = 0, by_both = 0;
   SavedTime saved = {};        ///< by all calls, less the loss of trials
-  bool is_saved_known = true;  ///< false: there were calls by ours that were compared with nothing
-  std::string strategy = {};   ///< of the last call by ours; empty: there was none
+  bool is_saved_known = true;  ///< false: some calls by ours had no trial
+  std::string strategy = {};   ///< of the last call by ours; empty: none
+
+  std::int64_t calls() const { return by_library + by_ours + by_both; }
 
   void add(const WhoRan& other);
 };
 
-/// The calls of one kind from one place of the program, on communicators of one size; seconds are of all of them, on
-/// average over the ranks that take part.
+/// The calls of one kind from one place of the program, on communicators of one size. Seconds are sums over the calls,
+/// averaged over the participating ranks.
 struct ReportedPlace {
   AdvisedCall call;
   WhoRan ran;
-  Seconds exchange_s = 0;  ///< apart from waiting for late ranks
-  Seconds waiting_s = 0;   ///< for them
+  Seconds exchange_s = 0;  ///< without waiting for late ranks
+  Seconds waiting_s = 0;   ///< for late ranks
+
+  /// Calls that only start an exchange have no time.
+  bool is_timed() const { return exchange_s > 0; }
 };
 
 struct PlaceReport {
-  std::vector<ReportedPlace> places = {};  ///< from the longest on
+  std::vector<ReportedPlace> places = {};  ///< by descending time
   std::size_t places_left_out = 0;
-  std::optional<MachineAdvice> predicted = {};  ///< what each place would take; nothing: unpriced says why
-  std::string unpriced = {};
-  Seconds exchange_s = 0;      ///< of all, on average over all ranks
-  SavedTime saved = {};        ///< likewise
-  bool is_saved_known = true;  ///< of all of them
-  bool calls_overlap = false;  ///< of threads of a rank, whose times are added up
+  std::optional<MachineAdvice> predicted = {};  ///< prices of each place; nothing: see unpriced
+  std::string unpriced = {};                    ///< the reason why there are no prices
+  Seconds exchange_s = 0;                       ///< of all places, averaged over all ranks
+  SavedTime saved = {};                         ///< likewise
+  bool is_saved_known = true;                   ///< of all places
+  bool calls_overlap = false;                   ///< threads of a rank called at once; times are their sums
 };
 
 /// @param ran      for each of the record's exchanges
-/// @param machine  null: nothing has a price, and `unpriced` says why
+/// @param machine  null: no prices, for the reason `unpriced`
 PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, const Layout& layout,
                           const Machine* machine, const std::string& unpriced);
 
-/// For people: a table of 120 columns.
+/// A table of 120 columns.
 std::string place_report_text(const Record& record, const PlaceReport& report);
-/// JSON, with a newline at the end; null where something is not known.
+/// JSON, with a newline at the end. Unknown values are null.
 std::string place_report_json(const Record& record, const PlaceReport& report);
 
 }  // namespace commpass

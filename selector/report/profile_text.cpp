@@ -22,12 +22,12 @@ constexpr double giga = 1e9;
 
 std::string rate(double bytes_per_s) { return fmt::format("{:.3g} GB/s", bytes_per_s / giga); }
 
-/// "1.2 us + 10 GB/s", or without bytes that take no time.
+/// "1.2 us + 10 GB/s"; "1.2 us, whatever the size" if β is 0.
 std::string line(Seconds alpha_s, double beta_s_per_byte) {
   return format_seconds(alpha_s) + (beta_s_per_byte > 0 ? " + " + rate(1 / beta_s_per_byte) : ", whatever the size");
 }
 
-/// The parameters of a place that are there, each on a line.
+/// A line for each parameter of a place, unless it is absent.
 void add_parameters(std::string& text, const std::string& before, Place place, const void* owner) {
   for (const auto& row : parameters_of(place))
     if (const auto value = row.access.get(owner); !is_absent(value))
@@ -105,7 +105,7 @@ std::string number_text(const std::string& key, const Json& value) {
   return !value.is_number_integer() ? fmt::format("{:.4g}", number) : value.dump();
 }
 
-/// What a provenance holds, each thing on a line, without what only programs read.
+/// A line for each entry of a provenance, without those that only programs read.
 void add_provenance(std::string& text, const Json& json, const std::string& place, std::time_t now) {
   const auto add_list = [&](const char* heading, const Json& list, std::string (*print)(const Json&)) {
     for (const auto& each : list) append(text, "    {}{}: {}\n", place, heading, print(each));

@@ -1,4 +1,4 @@
-// A profile for people: `profile show`.
+// The text of a profile: `profile show`.
 #pragma once
 
 #include <ctime>
@@ -9,24 +9,25 @@
 
 namespace commpass {
 
-/// The parameters with units, the verdict, and where they come from.
+/// The verdict, the parameters with units, and the provenance.
 /// @param path  of its file
-/// @param now   by which its age is told
+/// @param now   for its age
 std::string describe_profile(const Profile& profile, const std::string& path, std::time_t now);
 
-/// Parameters that are absent, and what prices use instead.
+/// An absent parameter and its stand-in.
 struct AbsentParameters {
-  std::string names;     ///< a pattern where the parameter is absent everywhere, else all of its names
+  std::string names;     ///< a pattern if the parameter is absent everywhere, else a list
   std::string stand_in;  ///< "no limit", "0"
 };
-/// In the order of the table, without those that no price uses. Rates of levels count only where no level has one.
+/// In the order of the table, without parameters that no price uses. Rates of levels are absent only if no level has
+/// one.
 std::vector<AbsentParameters> absent_parameters(const Machine& machine);
 
-/// "receivers, local copies": what prices of exchanges use and the profile does not know, for people; empty: nothing.
+/// "receivers, local copies": the groups of parameters that prices use and the profile lacks; empty: none.
 std::string missing_parts(const Machine& machine);
 
-/// Lines without the end of the last one: the trust and the uncertainty, "  why: …", and "  to do: …" where there is a
-/// remedy; for profiles without a verdict one line that says so.
+/// Trust and uncertainty, "\n  why: …", and "\n  to do: …" if there is a remedy; one line for profiles without a
+/// verdict.
 std::string describe_verdict(const Machine& machine);
 
 }  // namespace commpass

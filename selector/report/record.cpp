@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
 #include "selector/environment/interposed_call.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -20,7 +22,7 @@ namespace {
 constexpr int record_schema = 2;
 constexpr auto* record_remedy = "record the program again";
 
-/// An object that is read key by key. All keys must be there, and no others.
+/// The strict reader of an object: all keys are required, and no others are allowed.
 class Fields {
  public:
   Fields(const Json& json, std::string place, std::size_t count) : json_(json), place_(std::move(place)) {
@@ -39,38 +41,37 @@ class Fields {
     return value.get<std::string>();
   }
   std::int64_t whole(const char* key) const { return whole(at(key), key); }
-  std::int64_t whole(const Json& value, const char* key, std::int64_t most = std::int64_t{1} << 62) const {
+  std::int64_t whole(const Json& value, const char* key, std::int64_t max = std::int64_t{1} << 62) const {
     const auto integer = value.integer();
-    if (!integer || *integer < 0 || *integer > most) fail(fmt::format("{} is no whole number from 0 to {}", key, most));
+    if (!integer || *integer < 0 || *integer > max) fail(fmt::format("{} is no whole number from 0 to {}", key, max));
     return *integer;
   }
-  std::int64_t calls() const { return calls(at("calls")); }
   std::int64_t calls(const Json& value) const {
-    constexpr auto most = std::int64_t{1} << 40;  // sums of all that a file holds stay below 2^63
-    return whole(value, "calls", most);
+    constexpr auto calls_max = std::int64_t{1} << 40;  // sums over a file stay below 2^63
+    return whole(value, "calls", calls_max);
   }
+  std::int64_t calls(const char* key = "calls") const { return calls(at(key)); }
   Seconds seconds(const char* key) const { return seconds(at(key), key); }
   Seconds seconds(const Json& value, const char* key) const {
-    constexpr Seconds most = 1e12;  // sums stay finite
-    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > most)
+    constexpr Seconds seconds_max = 1e12;  // sums stay finite
+    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > seconds_max)
       fail(fmt::format("{} is no time in seconds", key));
     return value.get<double>();
   }
-  const Json& list(const char* key, std::size_t count = std::numeric_limits<std::size_t>::max()) const {
+  const Json& list(const char* key, std::optional<std::size_t> count = {}) const {
     const auto& value = at(key);
-    if (!value.is_array() || (count != std::numeric_limits<std::size_t>::max() && value.size() != count))
+    if (!value.is_array() || (count && value.size() != *count))
       fail(fmt::format("{} is no list of the right length", key));
     return value;
   }
   [[noreturn]] void fail(const std::string& what) const { throw InputError(place_, what, record_remedy); }
-  const std::string& place() const { return place_; }
 
  private:
   const Json& json_;
   std::string place_;
 };
 
-/// Ranks as [first, count, stride], … since most communicators are regular.
+/// Ranks as [first, count, stride], …: most communicators are regular.
 Json ranges_of(const std::vector<Rank>& ranks) {
   Json ranges = Json::array();
   for (std::size_t i = 0; i < ranks.size();) {
@@ -83,10 +84,10 @@ Json ranges_of(const std::vector<Rank>& ranks) {
   return ranges;
 }
 
-/// The ranks that were read so far are counted, of all communicators.
+/// Reads the ranks of communicators, and limits their number in all.
 class Members {
  public:
-  explicit Members(int ranks) : seen_in_(static_cast<std::size_t>(ranks), none) {}
+  explicit Members(int ranks) : last_communicator_(static_cast<std::size_t>(ranks), none) {}
 
   std::vector<Rank> read(const Json& json, const std::string& place) {
     const auto number = read_++;
@@ -98,19 +99,21 @@ class Members {
           !std::ranges::all_of(range, [](const Json& entry) { return entry.is_number_integer(); }))
         fail("a range of ranks is not [first, count, stride]");
       const auto within = [&](const Json& entry) {
-        const auto most = static_cast<std::int64_t>(seen_in_.size());
+        const auto ranks_of_run = std::ssize(last_communicator_);
         const auto integer = entry.integer();
-        if (!integer || *integer < -most || *integer > most) fail("a range leaves the ranks of the run");
+        if (!integer || *integer < -ranks_of_run || *integer > ranks_of_run)
+          fail("a range leaves the ranks of the run");
         return *integer;
       };
       const auto first = within(range[0]), count = within(range[1]), stride = within(range[2]);
       if (count < 1) fail("a range has no ranks");
       for (std::int64_t i = 0; i < count; ++i) {
         const auto rank = first + i * stride;
-        if (rank < 0 || rank >= std::ssize(seen_in_)) fail("a range leaves the ranks of the run");
-        if (std::exchange(seen_in_[static_cast<std::size_t>(rank)], number) == number) fail("it has a rank twice");
+        if (rank < 0 || rank >= std::ssize(last_communicator_)) fail("a range leaves the ranks of the run");
+        if (std::exchange(last_communicator_[static_cast<std::size_t>(rank)], number) == number)
+          fail("it has a rank twice");
         ranks.push_back(static_cast<Rank>(rank));
-        if (++total_ > most_recorded_members) fail("communicators have too many ranks in all");
+        if (++total_ > recorded_members_max) fail("communicators have too many ranks in all");
       }
     }
     return ranks;
@@ -118,7 +121,7 @@ class Members {
 
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> seen_in_;
+  std::vector<std::size_t> last_communicator_;
   std::size_t read_ = 0, total_ = 0;
 };
 
@@ -152,7 +155,7 @@ std::vector<Edge> parse_edges(const Fields& of, std::int64_t ranks, std::size_t&
     const auto from = rank_of(sender[0]);
     if (!edges.empty() && edges.back().source >= from) of.fail("edges are not in the order of their senders");
     total += sender[1].size();
-    if (total > most_recorded_edges) of.fail("there are too many edges");
+    if (total > recorded_edges_max) of.fail("there are too many edges");
     for (std::size_t i = 0; i < sender[1].size(); ++i) {
       const auto bytes = of.whole(sender[2][i], "a size of edges");
       if (bytes > std::numeric_limits<Bytes>::max() - sum) of.fail("edges add up to more than 2^63 bytes");
@@ -166,22 +169,19 @@ std::vector<Edge> parse_edges(const Fields& of, std::int64_t ranks, std::size_t&
 Json json_of(const OverTime& over_time) {
   std::size_t end = OverTime::parts;
   while (end > 0 && over_time.calls[end - 1] == 0 && over_time.seconds[end - 1] == 0) --end;
-  Json calls = Json::array(), seconds = Json::array();
-  for (std::size_t i = 0; i < end; ++i) {
-    calls.push_back(over_time.calls[i]);
-    seconds.push_back(over_time.seconds[i]);
-  }
-  return {{"part_s", over_time.part_s}, {"calls", std::move(calls)}, {"seconds", std::move(seconds)}};
+  return {{"part_s", over_time.part_s},
+          {"calls", std::span(over_time.calls).first(end)},
+          {"seconds", std::span(over_time.seconds).first(end)}};
 }
 
 OverTime parse_over_time(const Json& json, const std::string& place) {
   const Fields of(json, place, 3);
   OverTime result;
   result.part_s = of.seconds("part_s");
-  constexpr double half = 0.5;  // of a power of two, which finest_s is
+  constexpr double mantissa = 0.5;  // of a power of two, as finest_s is
   int exponent = 0;
-  if (result.part_s < OverTime::finest_s || std::frexp(result.part_s, &exponent) != half)
-    of.fail("part_s is not what there is");
+  if (result.part_s < OverTime::finest_s || std::frexp(result.part_s, &exponent) != mantissa)
+    of.fail("part_s is not 1/64 s times a power of two");
   const auto& calls = of.list("calls");
   const auto& seconds = of.list("seconds", calls.size());
   if (calls.size() > OverTime::parts) of.fail(fmt::format("it has more than {} parts", OverTime::parts));
@@ -225,13 +225,13 @@ RecordedExchange parse_exchange(const Json& json, const std::string& place, cons
   if (result.communicator >= record.communicators.size()) of.fail("there is no such communicator");
   result.calls = of.calls();
   if (result.calls < 1) of.fail("it was never called");
-  result.handles = of.calls(of.at("handles"));
+  result.handles = of.calls("handles");
   if (result.handles < 1 || result.handles > result.calls) of.fail("handles is not from 1 to calls");
   result.exchange_s = of.seconds("exchange_s");
   result.in_call_s = of.seconds("in_call_s");
   const auto timed = of.text("timed");
   result.is_by_clock = timed == "last finish - last arrival";
-  if (!result.is_by_clock && timed != "least of the ranks") of.fail("timed is none of those that there are");
+  if (!result.is_by_clock && timed != "least of the ranks") of.fail("timed is no known method");
   result.bytes = of.whole("bytes");
   result.blocks = of.whole("blocks");
   if (!of.at("equal_bytes").is_null()) result.equal_bytes = of.whole("equal_bytes");
@@ -300,7 +300,7 @@ std::optional<Pattern> pattern_of(const Record& record, const RecordedExchange& 
   const auto ranks = record.communicators[exchange.communicator].size();
   Pattern pattern{static_cast<int>(ranks), exchange.edges};
   if (exchange.equal_bytes) {
-    if (ranks * ranks > most_recorded_edges)
+    if (ranks * ranks > recorded_edges_max)
       throw InputError("an all-to-all of " + std::to_string(ranks) + " ranks", "it has too many edges to list",
                        fmt::format("use --generate alltoall:ranks={},bytes={}", ranks, *exchange.equal_bytes));
     for (Rank from = 0; from < pattern.ranks; ++from)
@@ -321,20 +321,20 @@ Record parse_record(const std::string& text, const std::string& origin) {
   Record record{of.text("program"), of.text("mpi"), of.text("layout"), of.seconds("run_s"), {}, {}, {}};
   const int ranks = ranks_in(record.layout, of);
   if (ranks > most_pattern_ranks) of.fail(fmt::format("it has {} ranks", ranks));
+  const auto read_all = [&](const char* key, const char* each, auto& list, auto read) {
+    for (const auto& entry : of.list(key))
+      list.push_back(read(entry, fmt::format("{}: {} {}", origin, each, list.size())));
+  };
   Members members(ranks);
-  for (const auto& entry : of.list("communicators"))
-    record.communicators.push_back(
-        members.read(entry, fmt::format("{}: communicator {}", origin, record.communicators.size())));
+  read_all("communicators", "communicator", record.communicators,
+           [&](const Json& entry, const std::string& place) { return members.read(entry, place); });
   std::size_t edges = 0;
-  for (const auto& entry : of.list("exchanges"))
-    record.exchanges.push_back(
-        parse_exchange(entry, fmt::format("{}: exchange {}", origin, record.exchanges.size()), record, edges));
+  read_all("exchanges", "exchange", record.exchanges,
+           [&](const Json& entry, const std::string& place) { return parse_exchange(entry, place, record, edges); });
   if (record.run_s == 0 && std::ranges::any_of(record.exchanges, [](const auto& one) { return one.exchange_s > 0; }))
     of.fail("run_s is 0, though exchanges took time");
-  for (const auto& entry : of.list("others"))
-    record.others.push_back(parse_others(entry, fmt::format("{}: others {}", origin, record.others.size())));
-  for (const auto& entry : of.list("messages"))
-    record.messages.push_back(parse_messages(entry, fmt::format("{}: messages {}", origin, record.messages.size())));
+  read_all("others", "others", record.others, parse_others);
+  read_all("messages", "messages", record.messages, parse_messages);
   record.counting_s = of.seconds("counting_s");
   return record;
 }
@@ -346,9 +346,8 @@ std::string to_json(const Record& record) {
   for (const auto& ranks : record.communicators) json["communicators"].push_back(ranges_of(ranks));
   for (const auto& exchange : record.exchanges) json["exchanges"].push_back(json_of(exchange));
   json["others"] = Json::array();
-  for (const auto& other : record.others)
-    json["others"].push_back(
-        {{"call", other.call}, {"calls", other.calls}, {"in_call_s", other.in_call_s}, {"bytes", other.bytes}});
+  for (const auto& [call, calls, in_call_s, bytes] : record.others)
+    json["others"].push_back({{"call", call}, {"calls", calls}, {"in_call_s", in_call_s}, {"bytes", bytes}});
   json["messages"] = Json::array();
   for (const auto& messages : record.messages) json["messages"].push_back(json_of(messages));
   json["counting_s"] = record.counting_s;

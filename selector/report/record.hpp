@@ -1,4 +1,4 @@
-// What libcommpass-mpi wrote of the exchanges of a program's run (COMMPASS_MPI_RECORD): one JSON file.
+// The record of the exchanges of a run: one JSON file, which libcommpass-mpi writes (COMMPASS_MPI_RECORD).
 #pragma once
 
 #include <array>
@@ -11,97 +11,97 @@
 
 namespace commpass {
 
-/// How much of something fell into each of so many equal parts of the run, from its begin.
+/// The calls, and the time in them, in each of several equal parts of the run.
 struct OverTime {
   static constexpr std::size_t parts = 64;
   static constexpr Seconds finest_s = 1.0 / 64;
 
-  Seconds part_s = finest_s;  ///< how long each is; doubled until the run fits in
+  Seconds part_s = finest_s;  ///< the length of a part, doubled until the run fits
   std::array<std::int64_t, parts> calls = {};
-  std::array<Seconds, parts> seconds = {};  ///< in these calls, apart from waiting for late ranks
+  std::array<Seconds, parts> seconds = {};  ///< in these calls, without waiting for late ranks
 
-  /// Of one call. @param at_s  since the begin of the run; before it counts as then
+  /// Adds one call. @param at_s  since the start of the run; less than 0 counts as 0
   void add(Seconds at_s, Seconds call_s);
   void add(const OverTime& other);
-  /// Pairs of parts become one.
+  /// Doubles part_s.
   void coarsen();
   bool operator==(const OverTime&) const = default;
 };
 
-/// The calls of one kind, from one place of the program, on one communicator, that exchanged the same; or phases of
-/// messages with the same partners, which begin with sends or receives and end when all of them are completed. Then the
-/// call is the one that sends, and edges have the mean of their bytes.
+/// The calls of one kind from one place of the program, on one communicator, with one pattern. Or phases of messages
+/// with the same partners: a phase begins with sends or receives and ends when all of them are completed. Its call is
+/// the one that sends, and its edges have their mean sizes.
 struct RecordedExchange {
-  std::string call;              ///< as MPI calls it, without its prefix: "alltoallv"
-  std::string site;              ///< where rank 0 of the communicator called it, for people
-  std::size_t communicator = 0;  ///< number of Record::communicators
+  std::string call;              ///< the name of the MPI call without its prefix: "alltoallv"
+  std::string site;              ///< the place where rank 0 of the communicator called, for people
+  std::size_t communicator = 0;  ///< index of Record::communicators
   std::int64_t calls = 0;
-  std::int64_t handles = 1;  ///< communicators with these ranks that made them: a program may free one and make another
-  Seconds exchange_s = 0;    ///< of all calls together, apart from waiting for late ranks; 0 of calls that do not block
-  Seconds in_call_s = 0;     ///< of all calls together, with waiting, on average over ranks
+  std::int64_t handles = 1;  ///< communicators with these ranks that called: a program may free one and make another
+  Seconds exchange_s = 0;    ///< of all calls, without waiting for late ranks; 0 for non-blocking calls
+  Seconds in_call_s = 0;     ///< of all calls with waiting, mean over ranks
   bool is_by_clock = true;   ///< exchange_s is from the last arrival to the last finish; else the least time of a rank
-  Bytes bytes = 0;           ///< of all ranks in all calls, to themselves, too
-  std::int64_t blocks = 0;   ///< that are not empty, likewise
-  std::optional<Bytes> equal_bytes{};  ///< every rank sends so many to every rank
-  /// Between ranks of the communicator, by sender. None: too many, or no two calls need be alike; see bytes and blocks.
+  Bytes bytes = 0;           ///< of all ranks in all calls, including those of ranks to themselves
+  std::int64_t blocks = 0;   ///< non-empty ones, likewise
+  std::optional<Bytes> equal_bytes{};  ///< every rank sends this size to every rank
+  /// Edges between ranks of the communicator, by sender. None: there are too many, or calls may differ; see bytes and
+  /// blocks.
   std::vector<Edge> edges{};
   OverTime over_time{};
 
   bool operator==(const RecordedExchange&) const = default;
 };
 
-/// Does the MPI library send its messages directly, as it does those of neighbours and the program's own?
+/// Does the MPI library send the blocks directly? It does in neighbourhood collectives and point-to-point calls.
 bool is_sent_directly(const RecordedExchange& exchange);
 
-/// Calls of which no more is known, since there were too many kinds.
+/// Totals of the calls beyond the number of kinds that a record holds.
 struct OtherCalls {
   std::string call;
   std::int64_t calls = 0;
-  Seconds in_call_s = 0;  ///< on one of the ranks
-  Bytes bytes = 0;        ///< that this one sent
+  Seconds in_call_s = 0;  ///< of one rank
+  Bytes bytes = 0;        ///< sent by that rank
   bool operator==(const OtherCalls&) const = default;
 };
 
-/// The messages that one MPI call sent, received or waited for, at one place of the program.
+/// The messages of one MPI call at one place of the program.
 struct CountedMessages {
-  std::string call;        ///< as MPI calls it, without its prefix: "isend"
-  std::string site;        ///< where it was called, for people
-  int ranks = 0;           ///< that called it there
+  std::string call;        ///< the name of the MPI call without its prefix: "isend"
+  std::string site;        ///< its place, for people
+  int ranks = 0;           ///< that called
   std::int64_t calls = 0;  ///< of all ranks
-  Bytes bytes = 0;         ///< that these calls sent, or received where they receive only; 0 of calls that wait
-  int partners = 0;        ///< ranks that the rank with the most of them named
-  Seconds in_call_s = 0;   ///< in all calls of the rank with the most, waiting included; 0 of calls that do not wait
+  Bytes bytes = 0;         ///< sent, or received by calls that only receive; 0 for calls that wait
+  int partners = 0;        ///< the largest number of ranks that one rank named
+  Seconds in_call_s = 0;   ///< of all calls on the busiest rank, with waiting; 0 for calls that do not wait
   bool operator==(const CountedMessages&) const = default;
 };
 
 struct Record {
   std::string program;                           ///< command line of rank 0
-  std::string mpi;                               ///< the library's name and version
+  std::string mpi;                               ///< name and version of the MPI library
   std::string layout;                            ///< for parse_layout
   Seconds run_s = 0;                             ///< from MPI_Init to MPI_Finalize
   std::vector<std::vector<Rank>> communicators;  ///< ranks of MPI_COMM_WORLD, in the order of the communicator
   std::vector<RecordedExchange> exchanges;
   std::vector<OtherCalls> others;
   std::vector<CountedMessages> messages{};
-  Seconds counting_s = 0;  ///< that counting one of these calls took, as measured at the end; 0: none was counted
+  Seconds counting_s = 0;  ///< overhead of counting one call, measured at the end; 0: none was counted
 
   int ranks() const { return ranks_of_layout(layout); }
   bool operator==(const Record&) const = default;
 };
 
-/// The edges between ranks of the communicator, also where the exchange has equal blocks; nothing where they are not
-/// known.
-/// @throws InputError if there are more than most_recorded_edges
+/// The edges between ranks of the communicator, also of equal blocks; nothing if they are unknown.
+/// @throws InputError if there are more than recorded_edges_max
 std::optional<Pattern> pattern_of(const Record& record, const RecordedExchange& exchange);
 
-/// What a file may hold: libcommpass-mpi writes no more.
-inline constexpr std::size_t most_recorded_edges = std::size_t{1} << 21;
-inline constexpr std::size_t most_recorded_members = std::size_t{1} << 24;  ///< of all communicators
+/// Limits of a file.
+inline constexpr std::size_t recorded_edges_max = std::size_t{1} << 21;
+inline constexpr std::size_t recorded_members_max = std::size_t{1} << 24;  ///< sum over communicators
 
-/// @param origin  what to call the text in errors, usually the file name
+/// @param origin  the name of the text in errors, usually the file name
 /// @throws InputError that names the exchange and the key
 Record parse_record(const std::string& text, const std::string& origin);
-/// JSON, with a newline at the end. parse_record gives the same record back.
+/// JSON, with a newline at the end, that parse_record reads as the same record.
 std::string to_json(const Record& record);
 /// @throws InputError
 Record read_record(const std::string& path);

@@ -3,13 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/json_text.hpp"
-#include "selector/report/not_priced.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {
@@ -21,13 +20,13 @@ std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
   return top == 0 ? rows : rows.first(std::min(top, rows.size()));
 }
 
-/// Which columns a table has, and how wide the first one is.
+/// The optional columns of a table, and the width of the first one.
 struct Columns {
   std::size_t width;
   bool measured, planned, tied, demand, buffers;
 };
 
-/// '*' the chosen one, '=' what programs do today; '~' behind it where any row ties.
+/// '*' for the choice, '=' for a baseline; then '~' for a tie if any row ties.
 std::string mark_of(const ReportRow& row, const Report& report, bool tied) {
   const auto& strategy = row.candidate.strategy;
   std::string mark = to_string(strategy) == report.chosen ? "*" : baseline_of(strategy) ? "=" : " ";
@@ -54,20 +53,20 @@ void print_row(std::string& text, const ReportRow& row, const Report& report, co
   text += "\n";
 }
 
-/// Of one exchange as it was measured, or as candidates are ranked; nothing where neither is known.
+/// The time of one exchange: measured, or by which candidates are ranked.
 std::optional<Seconds> seconds_of(const ReportRow& row, bool measured, const Calls& calls) {
   if (measured) return row.measured_s;
   return row.is_priced ? std::optional(ranked_seconds(row.candidate, calls)) : std::nullopt;
 }
 
-/// A baseline and how many times as long it takes as what was chosen.
+/// A baseline beside the choice.
 struct Comparison {
   const Baseline* baseline;
   const Candidate* candidate;
   Seconds own_s, baseline_s;
 };
 
-/// Null: it is in no row.
+/// Null if no row has it.
 const ReportRow* chosen_row(const Report& report) {
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
@@ -83,14 +82,13 @@ std::vector<Comparison> comparisons(const Report& report) {
   for (const auto* rows : {&report.rows, &report.baselines})
     for (const auto& row : *rows) {
       const auto* const baseline = baseline_of(row.candidate.strategy);
-      const auto others = seconds_of(row, measured, report.calls);
-      if (baseline && &row != &*chosen && own > 0.0 && others > 0.0)
-        result.push_back({baseline, &row.candidate, *own, *others});
+      const auto other = seconds_of(row, measured, report.calls);
+      if (baseline && &row != chosen && own > 0.0 && other > 0.0)
+        result.push_back({baseline, &row.candidate, *own, *other});
     }
   return result;
 }
 
-/// What is known of a strategy: no price where nothing has one.
 Json entry_of(const ReportRow& row) {
   Json entry;
   entry["strategy"] = to_string(row.candidate.strategy);
@@ -122,10 +120,10 @@ Json entry_of(const ReportRow& row) {
 }  // namespace
 
 std::string messages_per_stage(const Cost& cost) {
-  std::string text;
+  std::vector<std::int64_t> messages;
   for (const auto& stage : cost.stages)
-    if (!stage.is_staging) text += fmt::format("{}{}", text.empty() ? "" : "+", stage.messages_max);
-  return text.empty() ? "0" : text;
+    if (!stage.is_staging) messages.push_back(stage.messages_max);
+  return messages.empty() ? "0" : join(messages, "+");
 }
 
 Bytes bytes_per_stage(const Cost& cost) {
@@ -135,12 +133,7 @@ Bytes bytes_per_stage(const Cost& cost) {
 }
 
 std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top) {
-  std::vector<std::string> ways;
-  const auto is_first_of_way = [&](const Strategy& strategy) {
-    if (std::ranges::find(ways, way_of(strategy)) != ways.end()) return false;
-    ways.push_back(way_of(strategy));
-    return true;
-  };
+  std::set<std::string> routes;
   const auto is_needed = [&](const ReportRow& row) {
     const auto& strategy = row.candidate.strategy;
     return to_string(strategy) == report.chosen || strategy == report.ties.fastest || baseline_of(strategy);
@@ -150,7 +143,7 @@ std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top) 
   if (top == 0) room -= std::min<std::size_t>(room, std::ranges::count_if(report.rows, is_needed));
   std::vector<const ReportRow*> result, below;
   for (const auto& row : report.rows) {
-    const bool is_first = is_first_of_way(row.candidate.strategy);
+    const bool is_first = routes.insert(route_and_path(row.candidate.strategy)).second;
     if (is_unlimited || (top == 0 && is_needed(row))) {
       result.push_back(&row);
     } else if (room > 0 && (report.shows_all_points || is_first || is_needed(row))) {
@@ -170,45 +163,28 @@ std::string describe_ties(const Report& report) {
   return !chosen ? std::string() : describe_ties(report.ties, chosen->candidate.strategy);
 }
 
-/// Where a limit gives what is chosen a window.
-std::string describe_limited_window(const Report& report) {
-  const auto* const chosen = chosen_row(report);
-  if (!chosen || !chosen->candidate.limited_window) return {};
-  return fmt::format(", in windows of {} rounds to keep the limit of messages in flight",
-                     chosen->candidate.limited_window->rounds);
-}
-
-/// A median does not show what is late once in a hundred times.
-std::string describe_spread(const Report& report) {
-  const auto* const chosen = chosen_row(report);
-  if (!chosen || !chosen->measured_s || !chosen->measured_mean_s) return {};
-  return fmt::format("Its runs: median {}, mean {}, 99th percentile {}\n", format_seconds(*chosen->measured_s),
-                     format_seconds(*chosen->measured_mean_s), format_seconds(*chosen->measured_percentile_99_s));
-}
-
 std::string describe_choice(const Report& report) {
-  auto text = "Chosen: " + report.chosen + describe_limited_window(report);
+  auto text = "Chosen: " + report.chosen;
+  if (const auto* const chosen = chosen_row(report); chosen && chosen->candidate.limited_window)
+    append(text, ", in windows of {} rounds to keep the limit of messages in flight",
+           chosen->candidate.limited_window->rounds);
   const auto tied = describe_ties(report);
   if (!tied.empty()) text += ". " + tied;
   const auto compared = comparisons(report);
   for (const auto& each : compared) {
     const bool is_tie = report.ties.contains(each.baseline->strategy);
     text += tied.empty() || &each != compared.data() ? ", " : ". It is ";
-    text += fmt::format("{} {} ({}{})", compare_speed(each.own_s, each.baseline_s),
-                        describe(*each.baseline, *each.candidate), to_string(each.baseline->strategy),
-                        is_tie ? ", a tie" : "");
+    append(text, "{} {} ({}{})", compare_speed(each.own_s, each.baseline_s), describe(*each.baseline, *each.candidate),
+           to_string(each.baseline->strategy), is_tie ? ", a tie" : "");
   }
-  if (report.regret)
-    text += fmt::format(", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
+  if (report.regret) append(text, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
   return text;
 }
 
 std::string report_table(const Report& report, std::size_t top) {
   const auto rows = shown_rows(report, top);
-  std::string context, text;
-  for (const auto& [key, value] : report.context) context += fmt::format("{}: {}\n", key, value);
-  std::size_t width = std::string("strategy").size();
-  for (const auto* row : rows) width = std::max(width, to_string(row->candidate.strategy).size());
+  std::string text;
+  const auto width = column_width("strategy", rows, [](const auto* row) { return to_string(row->candidate.strategy); });
   const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
   Columns columns{width,
                   has([](const auto* row) { return row->measured_s.has_value(); }),
@@ -216,7 +192,7 @@ std::string report_table(const Report& report, std::size_t top) {
                   has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); }),
                   false,
                   false};
-  // As far as there is room: --json and --explain tell them always.
+  // These columns are left out of wide tables; --json and --explain have them.
   constexpr std::size_t width_with_demand = 64, width_with_both = 76, line_width = 100;
   const bool has_room = !columns.measured && !columns.planned && width + width_with_demand <= line_width;
   columns.demand = has_room && has([](const auto* row) { return row->candidate.demand.has_value(); });
@@ -245,12 +221,15 @@ std::string report_table(const Report& report, std::size_t top) {
     append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
            report.pruned.size());
   text += describe_not_priced(report.not_priced);
-  auto closing = "\n" + describe_choice(report) + "\n" + describe_spread(report);
-  if (!report.note.empty()) closing += fmt::format("Note: {}.\n", report.note);
+  auto closing = "\n" + describe_choice(report) + "\n";
+  // The median hides times that are late once in a hundred runs.
+  if (const auto* const chosen = chosen_row(report); chosen && chosen->measured_s && chosen->measured_mean_s)
+    append(closing, "Its runs: median {}, mean {}, 99th percentile {}\n", format_seconds(*chosen->measured_s),
+           format_seconds(*chosen->measured_mean_s), format_seconds(*chosen->measured_percentile_99_s));
+  if (!report.note.empty()) append(closing, "Note: {}.\n", report.note);
   if (report.baseline_s)
-    closing +=
-        fmt::format("Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
-  return wrap_lines(context) + text + wrap_lines(closing);
+    append(closing, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
+  return wrap_lines(context_lines(report.context)) + text + wrap_lines(closing);
 }
 
 std::string report_json(const Report& report, std::size_t top) {
@@ -285,6 +264,41 @@ std::string report_json(const Report& report, std::size_t top) {
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
   return json_text(json);
+}
+
+std::string report_csv(const Report& report, std::size_t top) {
+  auto text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s", "measured_s",
+                        "messages_per_stage", "bytes_sent", "tie", "as_run", "messages_in_flight",
+                        "messages_in_flight_off_node", "partners", "buffer_bytes", "measured_mean_s",
+                        "measured_percentile_99_s"});
+  const auto add = [&](const ReportRow& row) {
+    const auto& candidate = row.candidate;
+    const auto& demand = candidate.demand;
+    const auto name = to_string(candidate.strategy);
+    const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
+    const auto number_if = [](bool is_known, auto value) { return is_known ? csv_number(value) : std::string(); };
+    text += csv_line(
+        {name, flag(name == report.chosen), flag(baseline_of(candidate.strategy)), csv_number(candidate.plan_seconds),
+         csv_number(row.measured_plan_s), number_if(row.is_priced, candidate.cost.seconds), csv_number(row.measured_s),
+         row.is_priced ? messages_per_stage(candidate.cost) : "",
+         number_if(row.is_priced, bytes_per_stage(candidate.cost)), flag(report.ties.contains(candidate.strategy)),
+         to_string(as_run(candidate)), csv_number(demand ? std::optional<double>(demand->messages) : std::nullopt),
+         csv_number(demand ? std::optional<double>(demand->messages_off_node) : std::nullopt),
+         csv_number(demand ? std::optional<double>(demand->partners) : std::nullopt),
+         csv_number(candidate.buffered_bytes_max), csv_number(row.measured_mean_s),
+         csv_number(row.measured_percentile_99_s)});
+  };
+  std::size_t index = 0;
+  for (const auto& row : report.rows)
+    if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) add(row);
+  for (const auto& row : report.baselines) add(row);
+  return text;
+}
+
+std::string describe_not_priced(std::span<const NotPriced> strategies) {
+  std::string text;
+  for (const auto& [strategy, reason] : strategies) append(text, "  {} has no price: {}\n", strategy, reason);
+  return text;
 }
 
 }  // namespace commpass

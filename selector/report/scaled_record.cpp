@@ -26,18 +26,18 @@ std::vector<AdvisedCall> scaled_calls(const Record& scaled, std::span<const Advi
 
 namespace {
 
-/// How a number grows from one record to another: as a power of the number of ranks.
+/// Growth of a number as a power of the number of ranks.
 struct Growth {
   int ranks;  ///< of the larger record
   double exponent;
 
-  /// @param now  in the larger record
-  double at(int other_ranks, double now) const {
-    return now * std::pow(static_cast<double>(other_ranks) / ranks, exponent);
+  /// @param value  in the larger record
+  double at(int other_ranks, double value) const {
+    return value * std::pow(static_cast<double>(other_ranks) / ranks, exponent);
   }
 };
 
-/// @param before,now  the number on ranks_before and on ranks
+/// @param before,now  the number on `ranks_before` and on `ranks`
 Growth growth_of(int ranks_before, double before, int ranks, double now, double exponent_min, double exponent_max) {
   if (!(before > 0) || !(now > 0)) return {ranks, 0};
   const auto exponent = std::log(now / before) / std::log(static_cast<double>(ranks) / ranks_before);
@@ -56,9 +56,10 @@ bool is_all_with_all(const Record& record, const RecordedExchange& exchange) {
          static_cast<double>(exchange.blocks) >= density_min * pairs * static_cast<double>(exchange.calls);
 }
 
-/// What all ranks send to the one at a distance, going around; nothing where ranks differ in that.
+/// The bytes that every rank sends to the rank at a distance, modulo the number of ranks.
 using Distances = std::map<Rank, Bytes>;
 
+/// Nothing if ranks differ in their distances or bytes.
 std::optional<Distances> distances_of(const Record& record, const RecordedExchange& exchange) {
   const int ranks = record.ranks();
   if (!is_of_all_ranks(record, exchange) || exchange.edges.empty()) return std::nullopt;
@@ -75,25 +76,24 @@ std::optional<Distances> distances_of(const Record& record, const RecordedExchan
   return distances;
 }
 
-/// Calls from one place, in another record. An exchange among several of one place has no counterpart.
+/// The exchange from the same place in another record. Null if the place has several exchanges in either record.
 const RecordedExchange* counterpart_of(const Record& record, const RecordedExchange& exchange, const Record& in) {
-  const auto is_same = [&](const RecordedExchange& other) {
-    return other.site == exchange.site && other.call == exchange.call;
+  const auto only_one = [&](const Record& one) -> const RecordedExchange* {
+    const auto is_same = [&](const RecordedExchange& other) {
+      return other.site == exchange.site && other.call == exchange.call && is_of_all_ranks(one, other);
+    };
+    if (std::ranges::count_if(one.exchanges, is_same) != 1) return nullptr;
+    return &*std::ranges::find_if(one.exchanges, is_same);
   };
-  const auto count = [&](const Record& one) {
-    return std::ranges::count_if(one.exchanges,
-                                 [&](const auto& other) { return is_same(other) && is_of_all_ranks(one, other); });
-  };
-  if (count(record) != 1 || count(in) != 1) return nullptr;
-  return &*std::ranges::find_if(in.exchanges,
-                                [&](const auto& other) { return is_same(other) && is_of_all_ranks(in, other); });
+  return only_one(record) ? only_one(in) : nullptr;
 }
 
-constexpr double all_bytes_stay = -2, work_is_shared = -1;  // exponents of a pair's bytes, and of a rank's time
+// Exponents of the bytes of a pair if their sum is constant, and of the time of a rank if the work is constant.
+constexpr double constant_sum_exponent = -2, constant_work_exponent = -1;
 
 Bytes whole_bytes(double bytes) { return static_cast<Bytes>(std::ceil(std::min(bytes, 0x1p62))); }
 
-/// All ranks with all others. @param before  the same in a smaller record; null: there is none
+/// Scales an exchange of all ranks with all. @param before  its counterpart in a smaller record; null: none
 RecordedExchange scale_all(const Record& record, const RecordedExchange& exchange, const Record* smaller,
                            const RecordedExchange* before, int ranks) {
   const auto pairs = [](int count) { return static_cast<double>(count) * std::max(count - 1, 1); };
@@ -103,8 +103,8 @@ RecordedExchange scale_all(const Record& record, const RecordedExchange& exchang
   };
   const auto now = pair_bytes(record, exchange);
   const Growth growth = before ? growth_of(smaller->ranks(), pair_bytes(*smaller, *before), record.ranks(), now,
-                                           all_bytes_stay, -all_bytes_stay)
-                               : Growth{record.ranks(), all_bytes_stay};
+                                           constant_sum_exponent, -constant_sum_exponent)
+                               : Growth{record.ranks(), constant_sum_exponent};
   auto other = exchange;
   other.communicator = 0;
   other.edges.clear();
@@ -116,17 +116,13 @@ RecordedExchange scale_all(const Record& record, const RecordedExchange& exchang
   return other;
 }
 
-/// The same neighbours at the same distances. @return nothing where the records do not have that
+/// Scales an exchange with neighbours at fixed distances. @return nothing if the distances in the records differ
 std::optional<RecordedExchange> scale_distances(const Record& record, const RecordedExchange& exchange,
                                                 const Record& smaller, const RecordedExchange& before, int ranks) {
   const auto now = distances_of(record, exchange), then = distances_of(smaller, before);
-  const auto keys = [](const Distances& distances) {
-    std::vector<Rank> all;
-    for (const auto& each : distances) all.push_back(each.first);
-    return all;
-  };
-  if (!now || !then || keys(*now) != keys(*then)) return std::nullopt;
-  if (now->size() * static_cast<std::size_t>(ranks) > most_recorded_edges) return std::nullopt;
+  const auto key = &Distances::value_type::first;
+  if (!now || !then || !std::ranges::equal(*now, *then, {}, key, key)) return std::nullopt;
+  if (now->size() * static_cast<std::size_t>(ranks) > recorded_edges_max) return std::nullopt;
   auto other = exchange;
   other.communicator = 0;
   other.edges.clear();
@@ -134,7 +130,7 @@ std::optional<RecordedExchange> scale_distances(const Record& record, const Reco
   for (Rank from = 0; from < ranks; ++from)
     for (const auto& [distance, now_bytes] : *now) {
       const auto growth = growth_of(smaller.ranks(), static_cast<double>(then->at(distance)), record.ranks(),
-                                    static_cast<double>(now_bytes), all_bytes_stay, -all_bytes_stay);
+                                    static_cast<double>(now_bytes), constant_sum_exponent, -constant_sum_exponent);
       const auto block = whole_bytes(growth.at(ranks, static_cast<double>(now_bytes)));
       other.edges.push_back({from, ((from + distance) % ranks + ranks) % ranks, block});
       bytes += static_cast<double>(block);
@@ -190,8 +186,8 @@ ScaledRecord scaled(std::span<const Record> records, int ranks) {
                                  smaller ? "" : "name a second record, of other ranks, or ", ranks));
   const auto outside_s = [](const Record& of) { return std::max(of.run_s - measured_in_calls(of), 0.0); };
   const Growth work = smaller ? growth_of(smaller->ranks(), outside_s(*smaller), record.ranks(), outside_s(record),
-                                          work_is_shared, -work_is_shared)
-                              : Growth{record.ranks(), work_is_shared};
+                                          constant_work_exponent, -constant_work_exponent)
+                              : Growth{record.ranks(), constant_work_exponent};
   result.run_s = work.at(ranks, outside_s(record)) + measured_in_calls(result);
   return {std::move(result), smaller ? ""
                                      : fmt::format("one record, of {} ranks, does not tell how exchanges grow; with a "

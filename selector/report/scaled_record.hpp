@@ -1,4 +1,4 @@
-// A program on other numbers of ranks than it was recorded on: what records tell of how its exchanges grow.
+// Extrapolates the record of a program to another number of ranks.
 #pragma once
 
 #include <span>
@@ -10,24 +10,23 @@
 
 namespace commpass {
 
-/// The calls of a scaled record that these calls are there; without exchanges where they are left out.
+/// The counterparts of calls in a scaled record; without exchanges if the record lacks them.
 std::vector<AdvisedCall> scaled_calls(const Record& scaled, std::span<const AdvisedCall> calls, int ranks_before);
 
-/// A record of another number of ranks, as records of some numbers of ranks tell it.
 struct ScaledRecord {
   Record record;
-  std::string guess;  ///< why it is one; empty: it is none
+  std::string guess;  ///< the reason why it is a guess; empty: it is none
 };
 
-inline constexpr int scaled_ranks_min = 8;   ///< of a record: on fewer, neighbours are all ranks
-inline constexpr int scaled_ratio_max = 16;  ///< between the ranks asked for and those of the nearest record
+inline constexpr int scaled_ranks_min = 8;   ///< of a record: on fewer, all ranks are neighbours
+inline constexpr int scaled_ratio_max = 16;  ///< between the given ranks and those of the largest record
 
-/// The program on other ranks. Exchanges of all ranks are scaled, those of all with all, and those in which the ranks
-/// at the same distances exchange in two records; others are left out. Two records tell how blocks and the time
-/// outside of calls grow with the number of ranks: as its powers. Of one record the bytes of all ranks and the work
-/// stay the same, which is a guess. Times in calls are those of the record with the most ranks.
-/// @param records  of the same program, with different numbers of ranks; at least one
-/// @throws InputError if they cannot tell it, or nothing is left
+/// Scales the exchanges of all ranks: those of all with all, and those whose ranks exchange at the same distances in
+/// two records. Other exchanges are left out. Blocks, and the time outside of calls, grow as powers of the number of
+/// ranks, which two records determine. With one record the bytes of all ranks and the work stay constant, which is a
+/// guess. Times in calls are those of the record with the most ranks.
+/// @param records  of one program, with different numbers of ranks; at least one
+/// @throws InputError if the records are unsuitable, or no exchange remains
 ScaledRecord scaled(std::span<const Record> records, int ranks);
 
 }  // namespace commpass

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "model/base/format.hpp"
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
+#include "selector/report/report.hpp"
 
 namespace commpass {
 
@@ -21,37 +21,33 @@ std::span<const SparseRow> first_of(const SparseReport& report, std::size_t top)
   return top == 0 ? rows : rows.first(std::min(top, rows.size()));
 }
 
-/// "7+3"; "0" where nothing is sent.
+/// "7+3"; "0" without stages.
 std::string messages_of(const SparseRow& row) {
-  std::string text;
-  for (const auto& stage : row.stages) text += fmt::format("{}{:.0f}", text.empty() ? "" : "+", stage.messages);
-  return text.empty() ? "0" : text;
+  std::vector<std::string> messages;
+  for (const auto& stage : row.stages) messages.push_back(fmt::format("{:.0f}", stage.messages));
+  return messages.empty() ? "0" : join(messages, "+");
 }
 
-/// That a row was not the fastest, and was chosen nevertheless. Empty: it is the fastest.
+/// The reason why the choice is not the fastest; empty if it is.
 std::string describe_tie(const SparseReport& report) {
   const auto fastest = std::ranges::min_element(report.rows, {}, &SparseRow::seconds);
   if (fastest->seconds >= report.rows.front().seconds) return {};
   const auto ties = std::ranges::count_if(
       report.rows, [&](const SparseRow& row) { return row.seconds <= fastest->seconds * (1 + report.uncertainty); });
-  constexpr double percent = 100;
   return fmt::format(
       "Fastest by prediction: {}, {}, but this profile cannot tell {} of them apart ({:.0f} %): the simplest is "
       "taken\n",
-      to_string(fastest->strategy), format_seconds(fastest->seconds), ties, percent * report.uncertainty);
+      to_string(fastest->strategy), format_seconds(fastest->seconds), ties, 100 * report.uncertainty);
 }
 
 }  // namespace
 
 std::string sparse_report_table(const SparseReport& report, std::size_t top) {
   const auto rows = first_of(report, top);
-  std::string text;
-  for (const auto& [key, value] : report.context) append(text, "{}: {}\n", key, value);
-  std::size_t width = std::string("strategy").size();
-  for (const auto& row : rows) width = std::max(width, to_string(row.strategy).size());
-  const std::string messages = "messages per stage";
-  std::size_t messages_width = messages.size();
-  for (const auto& row : rows) messages_width = std::max(messages_width, messages_of(row).size());
+  auto text = context_lines(report.context);
+  const auto width = column_width("strategy", rows, [](const SparseRow& row) { return to_string(row.strategy); });
+  constexpr auto* messages = "messages per stage";
+  const auto messages_width = column_width(messages, rows, messages_of);
   append(text, "\n  {:<{}}  {:>10}  {:>{}}\n", "strategy", width, "predicted", messages, messages_width);
   for (const auto& row : rows)
     append(text, "{} {:<{}}  {:>10}  {:>{}}\n", &row == rows.data() ? "*" : " ", to_string(row.strategy), width,
@@ -103,10 +99,9 @@ std::string explain_sparse(const SparseReport& report, const SparseRow& row) {
   std::string text = fmt::format("{}: {} predicted\n", name, format_seconds(row.seconds));
   int number = 0;
   for (const auto& stage : row.stages)
-    text +=
-        fmt::format("  stage {}: among {:.0f} ranks, up to {:.0f} messages of {} sent by a rank, {}{}\n", ++number,
-                    stage.ranks, stage.messages, format_bytes(std::round(stage.bytes)), format_seconds(stage.seconds),
-                    stage.copying_s > 0 ? fmt::format(", {} of it copies", format_seconds(stage.copying_s)) : "");
+    append(text, "  stage {}: among {:.0f} ranks, up to {:.0f} messages of {} sent by a rank, {}{}\n", ++number,
+           stage.ranks, stage.messages, format_bytes(std::round(stage.bytes)), format_seconds(stage.seconds),
+           stage.copying_s > 0 ? fmt::format(", {} of it copies", format_seconds(stage.copying_s)) : "");
   const auto& chosen = report.rows.front();
   if (row.strategy == chosen.strategy) return text + "Chosen: " + name + "\n" + describe_tie(report);
   const bool is_compared = row.seconds > 0 && chosen.seconds > 0;

@@ -1,13 +1,13 @@
-// What `predict --sparse` tells: a table for people, JSON and CSV for machines.
+// The report of `predict --sparse`: a table, JSON and CSV.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "selector/choose/rank_named.hpp"
 #include "selector/choose/sparse_choice.hpp"
-#include "selector/report/not_priced.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -18,12 +18,12 @@ struct SparseRow {
 };
 
 struct SparseReport {
-  std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, sizes, …
-  std::vector<SparseRow> rows;                               ///< as they are ranked, the chosen one first
-  std::optional<SparseRow> plain;     ///< direct+nbx, with which the choice is compared; absent: it is chosen
-  std::vector<NotPriced> not_priced;  ///< of those that are named
-  std::string note;                   ///< what to know about the prices; empty: nothing
-  double uncertainty = 0;             ///< of the profile: the part by which predicted times have to differ
+  ReportContext context;
+  std::vector<SparseRow> rows;        ///< by rank, the choice first
+  std::optional<SparseRow> plain;     ///< direct+nbx, the baseline; absent: it is chosen
+  std::vector<NotPriced> not_priced;  ///< among the named strategies
+  std::string note;                   ///< about the prices; empty: none
+  double uncertainty = 0;             ///< of the profile: smaller relative differences are ties
 };
 
 /// @param top  rows to show; 0: all
@@ -31,7 +31,7 @@ std::string sparse_report_table(const SparseReport& report, std::size_t top = 0)
 std::string sparse_report_json(const SparseReport& report, std::size_t top = 0);
 std::string sparse_report_csv(const SparseReport& report, std::size_t top = 0);
 
-/// What a strategy spends its time on, stage by stage, and how it compares with the choice.
+/// The stages of a strategy with their times, and its comparison with the choice.
 std::string explain_sparse(const SparseReport& report, const SparseRow& row);
 
 }  // namespace commpass

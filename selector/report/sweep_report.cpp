@@ -3,13 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/csv.hpp"
-#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -18,61 +17,54 @@ namespace {
 bool is_size(const std::string& key) { return key == "bytes" || key == "cap"; }
 bool is_memory(const std::string& key) { return key == "memory"; }
 
-/// A number, but for a name of memory.
 Json json_value(const std::string& key, std::int64_t value) {
   return is_memory(key) ? Json(print_value(key, value)) : Json(value);
 }
 
-/// "ranks=64, bytes=4KiB" of all keys but one.
-std::string other_values(const SweepReport& report, const SweepPoint& point, std::size_t but) {
-  std::string text;
-  for (std::size_t k = 0; k < report.keys.size(); ++k)
-    if (k != but)
-      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", report.keys[k],
-                          print_value(report.keys[k], point.values[k]));
-  return text;
-}
-
+/// "ranks=64; bytes from 4KiB to 8KiB: two-step gives way to standard".
 std::string describe_crossover(const SweepReport& report, const Crossover& crossover) {
   const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
+  std::vector<std::string> others;
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    if (k != crossover.key) others.push_back(report.keys[k] + "=" + print_value(report.keys[k], before.values[k]));
   const auto& key = report.keys[crossover.key];
-  const auto others = other_values(report, before, crossover.key);
-  return fmt::format("{}{} from {} to {}: {} gives way to {}", others, others.empty() ? key : "; " + key,
+  return fmt::format("{}{}{} from {} to {}: {} gives way to {}", join(others, ", "), others.empty() ? "" : "; ", key,
                      print_value(key, before.values[crossover.key]), print_value(key, after.values[crossover.key]),
-                     way_of(before.chosen->strategy), way_of(after.chosen->strategy));
+                     route_and_path(before.chosen->strategy), route_and_path(after.chosen->strategy));
 }
 
-/// Of the profile, as any point knows it.
+/// The uncertainty of the profile; points without a choice do not have it.
 double report_uncertainty(const SweepReport& report) {
   double uncertainty = 0;
   for (const auto& point : report.points) uncertainty = std::max(uncertainty, point.ties.uncertainty);
   return uncertainty;
 }
 
-/// The point at which the winner takes least.
+/// The point with the shortest predicted time.
 const SweepPoint* best_of(const SweepReport& report) {
-  const SweepPoint* best = nullptr;
-  for (const auto& point : report.points)
-    if (point.chosen && (!best || point.chosen->cost.seconds < best->chosen->cost.seconds)) best = &point;
-  return best;
+  const auto seconds = [](const SweepPoint& point) {
+    return point.chosen ? point.chosen->cost.seconds : std::numeric_limits<Seconds>::infinity();
+  };
+  const auto best = std::ranges::min_element(report.points, {}, seconds);
+  return best == report.points.end() || !best->chosen ? nullptr : &*best;
 }
 
-/// Do the keys change strategies alone? Then the points are rivals, and the best of them is worth a word.
+/// Do the keys change only the strategy? Then the report names the best point.
 bool is_of_strategies(const SweepReport& report) {
   return std::ranges::none_of(report.keys, [](const std::string& key) {
     return key == "bytes" || key == "ranks" || key == "ppn" || is_memory(key);
   });
 }
 
-std::optional<double> times_as_long(const SweepPoint& point, const std::optional<Seconds>& others) {
-  if (!point.chosen || !others || point.chosen->cost.seconds <= 0) return std::nullopt;
-  return *others / point.chosen->cost.seconds;
+std::optional<double> ratio_to_choice(const SweepPoint& point, const std::optional<Seconds>& seconds) {
+  if (!point.chosen || !seconds || point.chosen->cost.seconds <= 0) return std::nullopt;
+  return *seconds / point.chosen->cost.seconds;
 }
 
 }  // namespace
 
-std::optional<double> SweepPoint::gain() const { return times_as_long(*this, standard_s); }
-std::optional<double> SweepPoint::gain_over_mpi() const { return times_as_long(*this, mpi_s); }
+std::optional<double> SweepPoint::gain() const { return ratio_to_choice(*this, standard_s); }
+std::optional<double> SweepPoint::gain_over_mpi() const { return ratio_to_choice(*this, mpi_s); }
 
 std::string SweepPoint::speed() const {
   if (!gain() || *standard_s <= 0) return {};
@@ -80,7 +72,7 @@ std::string SweepPoint::speed() const {
   return text.substr(0, text.rfind(' '));
 }
 
-std::string way_of(const Strategy& strategy) { return strategy.route + to_string(strategy.path); }
+std::string route_and_path(const Strategy& strategy) { return strategy.route + to_string(strategy.path); }
 
 std::string print_value(const std::string& key, std::int64_t value) {
   if (is_memory(key)) return name_of(value == memory_device ? DataPlace::device : DataPlace::host);
@@ -94,6 +86,13 @@ std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key) 
   return values;
 }
 
+std::vector<std::string> notes_of(const SweepReport& report) {
+  std::vector<std::string> notes;
+  for (const auto& point : report.points)
+    if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
+  return notes;
+}
+
 std::vector<Crossover> crossovers(const SweepReport& report) {
   std::vector<Crossover> result;
   std::size_t stride = 1;  // between neighbours along the key, the last one first
@@ -103,27 +102,26 @@ std::vector<Crossover> crossovers(const SweepReport& report) {
       bool are_neighbours = before.chosen && after.chosen;
       for (std::size_t other = 0; other < report.keys.size(); ++other)
         if (other != k) are_neighbours = are_neighbours && before.values[other] == after.values[other];
-      if (are_neighbours && way_of(before.chosen->strategy) != way_of(after.chosen->strategy))
+      if (are_neighbours && route_and_path(before.chosen->strategy) != route_and_path(after.chosen->strategy))
         result.push_back({k, p, p + stride});
     }
   return result;
 }
 
 std::string sweep_table(const SweepReport& report) {
-  std::string text;
-  for (const auto& [key, value] : report.context) text += wrap_lines(fmt::format("{}: {}\n", key, value));
+  auto text = wrap_lines(context_lines(report.context));
   std::size_t width = std::string("chosen").size(), tied = 0;
   for (const auto& point : report.points) {
     if (point.chosen) width = std::max(width, to_string(as_run(*point.chosen)).size());
     tied += point.ties.strategies.empty() ? 0 : 1;
   }
-  // Where there is no room, the time of `standard` follows from that of the choice.
+  // Wide tables have no column of `standard`, which follows from that of the choice.
   constexpr std::size_t key_width = 10, width_beside = 57, line_width = 100;
   const bool has_standard = key_width * report.keys.size() + width + width_beside <= line_width;
   const auto standard_of = [&](const std::string& cell) {
     return has_standard ? fmt::format("  {:>9}", cell) : std::string();
   };
-  append(text, "\n");
+  text += "\n";
   for (const auto& key : report.keys) append(text, "{:>8}  ", key);
   append(text, "{:<{}}  {:>9}  {:>9}{}  {:>17}{}\n", "chosen", width, "predicted", "mpi", standard_of("standard"),
          "than standard", tied > 0 ? "  ties" : "");
@@ -148,14 +146,11 @@ std::string sweep_table(const SweepReport& report) {
         "the simplest of these is taken.\n",
         tied, report.points.size(), format_share(report_uncertainty(report))));
   const auto found = crossovers(report);
-  if (!found.empty()) append(text, "\nCrossovers:\n");
+  if (!found.empty()) text += "\nCrossovers:\n";
   for (const auto& crossover : found) append(text, "  {}\n", describe_crossover(report, crossover));
   if (const auto* best = best_of(report); best && is_of_strategies(report))
     append(text, "\nBest: {}, {}\n", to_string(as_run(*best->chosen)), format_seconds(best->chosen->cost.seconds));
-  std::vector<std::string> notes;
-  for (const auto& point : report.points)
-    if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
-  for (const auto& note : notes) text += wrap_lines(fmt::format("Note: {}.\n", note));
+  for (const auto& note : notes_of(report)) text += wrap_lines(fmt::format("Note: {}.\n", note));
   return text;
 }
 
@@ -219,8 +214,8 @@ std::string sweep_json(const SweepReport& report) {
       if (k != crossover.key) entry["at"][report.keys[k]] = json_value(report.keys[k], before.values[k]);
     entry["from"] = json_value(report.keys[crossover.key], before.values[crossover.key]);
     entry["to"] = json_value(report.keys[crossover.key], after.values[crossover.key]);
-    entry["before"] = way_of(before.chosen->strategy);
-    entry["after"] = way_of(after.chosen->strategy);
+    entry["before"] = route_and_path(before.chosen->strategy);
+    entry["after"] = route_and_path(after.chosen->strategy);
     json["crossovers"].push_back(std::move(entry));
   }
   return json_text(json);

@@ -1,59 +1,60 @@
-// What `predict --sweep` tells: the choice and its price over ranges of one or more keys.
+// The report of `predict --sweep`: the choice and its predicted time over ranges of keys; a table, JSON and CSV.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "selector/choose/select.hpp"
 #include "selector/choose/ties.hpp"
+#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 /// One combination of values.
 struct SweepPoint {
   std::vector<std::int64_t> values;           ///< by key
-  int nodes = 0;                              ///< of its layout; 0: there is none, see `reason`
-  std::optional<Candidate> chosen;            ///< nothing: no strategy applies here
-  Ties ties{};                                ///< by which it may not be the fastest by prediction
-  std::optional<Seconds> standard_s;          ///< one message for each block; nothing: it has no price here
-  std::optional<Seconds> mpi_s{};             ///< the MPI library's own call; nothing: it has no price here
-  std::vector<std::optional<Seconds>> named;  ///< of each strategy that was named; nothing: it does not apply here
-  std::string reason;                         ///< why nothing applies here
-  std::string note;                           ///< what the profile lacks that the winner rests on (profile_note.hpp)
+  int nodes = 0;                              ///< of its layout; 0: none, see `reason`
+  std::optional<Candidate> chosen;            ///< nothing: no strategy is applicable
+  Ties ties{};                                ///< of the choice
+  std::optional<Seconds> standard_s;          ///< one message for each block; nothing: no price
+  std::optional<Seconds> mpi_s{};             ///< the call of the MPI library; nothing: no price
+  std::vector<std::optional<Seconds>> named;  ///< of each named strategy; nothing: it is not applicable
+  std::string reason;                         ///< why no strategy is applicable
+  std::string note;                           ///< parameters that the profile lacks for the choice (profile_note.hpp)
 
-  /// How many times as long the direct exchange takes.
+  /// Time of the direct exchange ÷ that of the choice.
   std::optional<double> gain() const;
-  /// The same of the MPI library's own call.
+  /// Time of the call of the MPI library ÷ that of the choice.
   std::optional<double> gain_over_mpi() const;
-  /// "2.00 times faster", "1.33 times slower" or "as fast"; empty where it is not known.
+  /// gain() as "2.00 times faster", "1.33 times slower" or "as fast"; empty if it is unknown.
   std::string speed() const;
 };
 
 struct SweepReport {
-  std::vector<std::pair<std::string, std::string>> context;
-  std::vector<std::string> keys;  ///< the last one varies fastest
-  std::vector<std::string>
-      named;  ///< the strategies that were named, without what the keys set; empty: all are looked at
-  std::vector<SweepPoint> points;  ///< every combination
+  ReportContext context;
+  std::vector<std::string> keys;   ///< the last one varies fastest
+  std::vector<std::string> named;  ///< named strategies without the parameters that are keys; empty: all are candidates
+  std::vector<SweepPoint> points;  ///< all combinations
 };
 
-/// What is told of a winner: its route, and the path of data on devices.
-std::string way_of(const Strategy& strategy);
+/// The route of a strategy, and its path of data on devices.
+std::string route_and_path(const Strategy& strategy);
 
-/// Between two neighbours along a key the winner is of another route, or its data takes another path.
+/// Two points that are neighbours along a key, and whose choices have different routes or paths.
 struct Crossover {
-  std::size_t key, before, after;  ///< which key, and the two points
+  std::size_t key, before, after;  ///< indices of the key and of the points
 };
 std::vector<Crossover> crossovers(const SweepReport& report);
 
-/// The values of a key, ascending as they were asked for, each once.
+/// The values of a key in the order of the report, each once.
 std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key);
-/// A value of the key `memory`: where the data is.
+/// The notes of the points, each once.
+std::vector<std::string> notes_of(const SweepReport& report);
+/// Values of the key `memory`.
 inline constexpr std::int64_t memory_host = 1, memory_device = 2;
-/// "bytes=4KiB": sizes as people write them, where a key is one; "memory=device".
+/// The value as users write it: "4KiB" of bytes, "device" of memory.
 std::string print_value(const std::string& key, std::int64_t value);
 
 std::string sweep_table(const SweepReport& report);

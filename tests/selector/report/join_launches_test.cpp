@@ -19,22 +19,22 @@ std::string launch(double chosen_s, double other_s, const std::string& more = ""
 
 JoinedLaunches join(const std::vector<std::string>& reports) { return join_launches(reports); }
 
-TEST(JoinedLaunches, HaveTheMiddleAndTheRangeOfEachStrategy) {
+TEST(JoinedLaunches, HaveTheMedianAndTheRangeOfEachStrategy) {
   const auto joined = join({launch(3e-5, 2e-5), launch(1e-5, 4e-5), launch(2e-5, 3e-5)});
   ASSERT_EQ(joined.rows.size(), 2U);
   EXPECT_EQ(joined.rows[0].name, "two-step");
-  EXPECT_EQ(joined.rows[0].measured_s.least, 1e-5);
-  EXPECT_EQ(joined.rows[0].measured_s.middle, 2e-5);
-  EXPECT_EQ(joined.rows[0].measured_s.most, 3e-5);
-  EXPECT_EQ(joined.regret.middle, 1) << "it is the fastest by the median";
+  EXPECT_EQ(joined.rows[0].measured_s.min, 1e-5);
+  EXPECT_EQ(joined.rows[0].measured_s.median, 2e-5);
+  EXPECT_EQ(joined.rows[0].measured_s.max, 3e-5);
+  EXPECT_EQ(joined.regret.median, 1) << "it is the fastest by the median";
 }
 
 TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
   const auto seen = join({launch(4e-5, 2e-5), launch(8e-5, 4e-5), launch(6e-5, 3e-5)});
-  EXPECT_NEAR(seen.regret.middle, 2, 1e-12);
+  EXPECT_NEAR(seen.regret.median, 2, 1e-12);
   EXPECT_FALSE(seen.is_fastest_in_some()) << "though the times of both overlap between launches";
   const auto unclear = join({launch(4e-5, 2e-5), launch(2.2e-5, 2e-5), launch(1.9e-5, 2e-5)});
-  EXPECT_NEAR(unclear.regret.middle, 1.1, 1e-12);
+  EXPECT_NEAR(unclear.regret.median, 1.1, 1e-12);
   EXPECT_TRUE(unclear.is_fastest_in_some());
   EXPECT_NE(launches_table(unclear).find("regret 1.100 (0.950 to 2.000), not distinguishable from 1"),
             std::string::npos)
@@ -55,7 +55,7 @@ TEST(JoinedLaunches, CountWhatOthersDoAndTheTimeOfTheLibrarysOwnChoice) {
   const auto joined = join({call, call});
   ASSERT_EQ(joined.rows.size(), 2U) << "a prediction is no measurement";
   EXPECT_FALSE(joined.rows[1].is_strategy);
-  EXPECT_NEAR(joined.regret.middle, 1.5, 1e-12);
+  EXPECT_NEAR(joined.regret.median, 1.5, 1e-12);
 }
 
 TEST(JoinedLaunches, CountTheStrategiesThatProgramsRunToday) {
@@ -66,7 +66,7 @@ TEST(JoinedLaunches, CountTheStrategiesThatProgramsRunToday) {
   EXPECT_EQ(joined.rows[1].name, "mpi");
   EXPECT_TRUE(joined.rows[1].is_strategy);
   EXPECT_FALSE(joined.rows[1].predicted_s);
-  EXPECT_NEAR(joined.regret.middle, 2, 1e-12);
+  EXPECT_NEAR(joined.regret.median, 2, 1e-12);
 }
 
 TEST(JoinedLaunches, RefuseOtherDocuments) {

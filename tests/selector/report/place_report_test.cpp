@@ -115,7 +115,7 @@ TEST(PlaceReport, TellsTheLossOfAPlaceAsSuch) {
 }
 
 TEST(PlaceReport, NamesSavingsThatAreNotDistinguishableFromNothing) {
-  EXPECT_EQ(saved_of({0.1, -0.25, 0.5}), "what was saved is not distinguishable from 0: -250 ms..500 ms\n");
+  EXPECT_EQ(saved_of({0.1, -0.25, 0.5}), "the saving is not distinguishable from 0: -250 ms..500 ms\n");
   EXPECT_EQ(saved_of({}), "nothing was saved or lost\n");
 }
 

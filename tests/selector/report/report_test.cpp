@@ -189,8 +189,8 @@ TEST(TableOfCalls, TellsTheChoiceByItselfAndTheTimesOfOthers) {
       "  strategy       predicted    measured       error\n"
       "* direct+nbx         10 us        8 us        +25%\n"
       "  two-step+nbx                   16 us\n"
-      "\nChosen: direct+nbx, 10 us with what choosing adds, regret 1.250 (its time over that of the fastest)\n"
-      "By hand, barrier: 20 us; what was chosen is 2.00 times faster than that\n";
+      "\nChosen: direct+nbx, 10 us with the overhead of choosing, regret 1.250 (its time over that of the fastest)\n"
+      "By hand, barrier: 20 us; the choice is 2.00 times faster than that\n";
   EXPECT_EQ(call_report_table(report), table);
   report.barrier_s = 1e-6;
   EXPECT_EQ(call_report_table(report), table) << "only both together";
