@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
@@ -18,36 +19,35 @@ namespace commpass {
 
 namespace {
 
-constexpr std::size_t most_drawn = 12;
-constexpr double width = 820, left = 62, right = 24, line_height = 16, strip_height = 36, apart = 12;
+constexpr std::size_t strips_max = 12;
+constexpr double width = picture_width, left = 62, right = 24, line_height = 16, strip_height = 36, apart = 12;
 
 /// A part of the run.
 struct Part {
-  Seconds from_s, to_s;  ///< ends with the run
+  Seconds from_s, to_s;  ///< the end of the run at most
   std::int64_t calls;
   Seconds seconds;  ///< in these calls
   double share() const { return to_s > from_s ? std::min(seconds / (to_s - from_s), 1.0) : 0; }
 };
 
-/// One strip.
 struct Strip {
   std::size_t number;  ///< from 1
   const AdvisedCall* call;
-  const CallPrice* price;  ///< on the machine that is asked for; null: none is, or it does not know the call
+  const CallPrice* price;  ///< on the first machine; null: no machine, or no price of the call
   std::vector<Part> parts;
 
   bool is_timed() const { return call->measured_s > 0; }
-  double full_share() const {
-    double most = 0;
-    for (const auto& part : parts) most = std::max(most, part.share());
-    return most;
+  double share_max() const {
+    double max = 0;
+    for (const auto& part : parts) max = std::max(max, part.share());
+    return max;
   }
-  std::int64_t full_calls() const {
-    std::int64_t most = 1;
-    for (const auto& part : parts) most = std::max(most, part.calls);
-    return most;
+  std::int64_t calls_max() const {
+    std::int64_t max = 1;
+    for (const auto& part : parts) max = std::max(max, part.calls);
+    return max;
   }
-  /// Of the time by MPI there: what commpass run would save, and what a changed source would save beyond that.
+  /// Shares of the time by MPI: savings of 'commpass run', and further savings of a changed source.
   double run_saves() const { return part_of_library(price ? price->library_s - price->taken_s : 0); }
   double planned_saves() const { return part_of_library(price ? price->taken_s - price->planned_s : 0); }
 
@@ -88,26 +88,25 @@ std::string summary_of(const Strip& strip, const Advice& advice) {
   const auto& call = *strip.call;
   auto text = fmt::format("{} calls on {} ranks{}", call.calls, call.ranks,
                           call.communicators > 1 ? fmt::format(" of {} communicators", call.communicators) : "");
-  if (!strip.is_timed()) return text + "; they do not block, so nobody knows their time";
+  if (!strip.is_timed()) return text + "; they do not block, so they have no time of their own";
   text += fmt::format("; {} of the run", percent(call.measured_s / advice.record.run_s));
   if (!strip.price) return text;
   const auto& machine = advice.machines.front();
   const auto saved = [&](Seconds seconds) { return machine.share(strip.price->library_s - seconds); };
-  constexpr double least_told = 0.0005;
-  if (saved(strip.price->planned_s) < least_told) return text + "; nothing to save on " + machine.machine;
+  if (saved(strip.price->planned_s) < shown_share_min) return text + "; nothing to save on " + machine.machine;
   return text + fmt::format("; saves on {}: {} by commpass run, {} changed", machine.machine,
                             percent(saved(strip.price->taken_s)), percent(saved(strip.price->planned_s)));
 }
 
 constexpr Look stays{1, 0}, saved_by_run{4, 1}, saved_by_plans{2, 3}, untimed{0, 4};
 
-/// One part of a strip, as high as it says, divided from below.
-void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& across, double bottom, double full_share) {
+/// Draws a part of a strip: from below the remaining time, the savings of a changed source, those of 'commpass run'.
+void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& across, double bottom, double share_max) {
   const double x = across.at(part.from_s), wide = std::max(across.at(part.to_s) - x, 1.0);
-  constexpr double least_height = 1.5;  // what there is can be seen
-  const double whole = strip.is_timed() ? part.share() / full_share
-                                        : static_cast<double>(part.calls) / static_cast<double>(strip.full_calls());
-  const double high = std::max(whole * strip_height, least_height);
+  constexpr double height_min = 1.5;  // visible
+  const double whole = strip.is_timed() ? part.share() / share_max
+                                        : static_cast<double>(part.calls) / static_cast<double>(strip.calls_max());
+  const double high = std::max(whole * strip_height, height_min);
   auto tip = fmt::format("{}, {} to {}: {} call{}", name_of(strip), format_seconds(part.from_s),
                          format_seconds(part.to_s), part.calls, part.calls == 1 ? "" : "s");
   if (strip.is_timed())
@@ -152,11 +151,11 @@ std::string csv_of(const std::vector<Strip>& strips) {
   return text;
 }
 
-/// What the colours mean, of those that there are.
-std::vector<std::pair<Look, std::string>> legend_of(const std::vector<Strip>& strips, const Advice& advice) {
+/// The colours that the strips have.
+Legend legend_of(const std::vector<Strip>& strips, const Advice& advice) {
   const auto any = [&](auto is) { return std::ranges::any_of(strips, is); };
   const bool has_prices = any([](const Strip& strip) { return strip.is_timed() && strip.price; });
-  std::vector<std::pair<Look, std::string>> legend;
+  Legend legend;
   if (any(&Strip::is_timed)) legend.emplace_back(stays, has_prices ? "stays" : "in the call");
   const auto machine = advice.machines.empty() ? "" : " on " + advice.machines.front().machine;
   if (any([](const Strip& s) { return s.is_timed() && s.planned_saves() > 0; }))
@@ -173,37 +172,36 @@ Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
   const auto strips = strips_of(advice);
   if (strips.empty() || advice.record.run_s <= 0)
     throw InputError(advice.origin, "no exchange was recorded, so there is nothing to draw", "record another run");
-  const std::span drawn(strips.data(), std::min(strips.size(), most_drawn));
-  double full_share = 1e-6;  // where all times are 0
-  for (const auto& strip : drawn) full_share = std::max(full_share, strip.full_share());
+  const std::span drawn(strips.data(), std::min(strips.size(), strips_max));
+  double share_max = 1e-6;  // any scale if all times are 0
+  for (const auto& strip : drawn) share_max = std::max(share_max, strip.share_max());
   std::string listed;
-  for (const auto& strip : drawn) listed += fmt::format(" {}: {}.", name_of(strip), summary_of(strip, advice));
-  Svg svg(id, "When the program exchanges", "How much of each part of the run passes in which calls." + listed, width);
-  auto words = fmt::format(
+  for (const auto& strip : drawn) append(listed, " {}: {}.", name_of(strip), summary_of(strip, advice));
+  Svg svg(id, "When the program exchanges", "How much of each part of the run passes in which calls." + listed);
+  std::string words =
       "Time in calls, apart from waiting for late ranks, on the rank with the most, as a share of each part of the "
       "run. "
-      "All strips have one scale.");
-  if (strips.size() > drawn.size())
-    words += fmt::format(" The {} that take longest, of {}.", drawn.size(), strips.size());
-  double y = svg.paragraph(16, svg.heading() + 6, words, width - 32, "dim", 12);
-  y = svg.legend(16, y, width - 32, legend_of({drawn.begin(), drawn.end()}, advice)) + 4;
+      "All strips have one scale.";
+  if (strips.size() > drawn.size()) append(words, " The {} that take longest, of {}.", drawn.size(), strips.size());
+  double y = svg.head(words);
+  y = svg.legend(picture_margin, y, width - 2 * picture_margin, legend_of({drawn.begin(), drawn.end()}, advice)) + 4;
   const Axis across{Scale::linear, 0, advice.record.run_s, left, width - right};
   for (const auto& strip : drawn) {
     constexpr double baseline = 12, size = 12;
-    svg.text(16, y + baseline, shorten(name_of(strip), size, width - 32), "ink strong");
-    svg.text(16, y + line_height + baseline, shorten(summary_of(strip, advice), size, width - 32), "dim");
+    svg.text(picture_margin, y + baseline, shorten(name_of(strip), size, width - 2 * picture_margin), "ink strong");
+    svg.text(picture_margin, y + line_height + baseline,
+             shorten(summary_of(strip, advice), size, width - 2 * picture_margin), "dim");
     const double top = y + 2 * line_height + 6, bottom = top + strip_height;
     for (const auto height : {top, bottom}) svg.line(left, height, width - right, height, "grid");
     constexpr double small = 10;
     svg.text(left - 6, top + 4,
-             strip.is_timed() ? percent(full_share, full_share < 0.1 ? 1 : 0) : std::to_string(strip.full_calls()),
-             "dim", Anchor::end, small);
+             strip.is_timed() ? percent(share_max, share_max < 0.1 ? 1 : 0) : std::to_string(strip.calls_max()), "dim",
+             Anchor::end, small);
     svg.text(left - 6, bottom + 4, "0", "dim", Anchor::end, small);
-    for (const auto& part : strip.parts) draw_part(svg, strip, part, across, bottom, full_share);
+    for (const auto& part : strip.parts) draw_part(svg, strip, part, across, bottom, share_max);
     y = bottom + apart;
   }
-  draw_bottom_axis(
-      svg, across, y, y - 4, "time since MPI_Init", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 8);
+  draw_bottom_axis(svg, across, y, y - 4, "time since MPI_Init", time_label, 8);
   return std::move(svg).finish(y + 48, json_of(advice, strips), csv_of(strips));
 }
 

@@ -1,4 +1,4 @@
-// Calls over time: when a recorded program exchanged, from which places, and what of that would be saved.
+// Calls over time: the exchanges of a recorded run by place, and the predicted savings.
 #pragma once
 
 #include "pictures/picture.hpp"
@@ -6,10 +6,10 @@
 
 namespace commpass {
 
-/// A strip for each of the first calls of the advice: how much of each part of the run passed in them, on the rank with
-/// the most. Of calls that do not block it is how many there were. Where there is a machine, the first one, each strip
-/// is divided into what stays there and what would be saved. The numbers are of all calls.
-/// @throws InputError if nothing was recorded
+/// A strip for each of the first calls of the advice: their share of each part of the run, on the busiest rank; for
+/// non-blocking calls their number. If there is a machine, the first one divides each strip into the remaining and the
+/// saved time. JSON and CSV have all calls.
+/// @throws InputError if the record has no calls
 Picture draw_calls_over_time(const Advice& advice, const std::string& id = "calls");
 
 }  // namespace commpass

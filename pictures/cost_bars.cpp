@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
@@ -34,7 +35,7 @@ constexpr PartLook parts[cost_part_count] = {
     {"staging", "copies to and from devices", {6, 2}},
 };
 
-/// To nine digits: what is beyond depends on the compiler.
+/// To nine digits, since further digits depend on the compiler.
 double rounded(double seconds) {
   if (seconds == 0) return 0;
   constexpr int digits = 9;
@@ -100,7 +101,7 @@ std::string csv_of(const std::vector<const Candidate*>& candidates) {
   return text;
 }
 
-constexpr double width = 820, left = 16, right = 20;
+constexpr double left = picture_margin, right = 20;
 
 void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double from, double to, double y, double height) {
   const double sum = std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
@@ -116,16 +117,15 @@ void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double fro
   }
 }
 
-/// Bars on one scale. @return the y below
+/// Draws bars on one scale. @return the y below
 double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, const Report& report, double y) {
   Seconds longest = 0;
   for (const auto* candidate : candidates) longest = std::max(longest, candidate->cost.seconds);
-  if (longest <= 0) longest = 1e-6;
-  const Axis axis{Scale::linear, 0, longest, left, width - right};
+  if (longest <= 0) longest = 1e-6;  // any scale
+  const Axis axis{Scale::linear, 0, longest, left, picture_width - right};
   constexpr double row = 50, bar = 18;
   const double end = y + row * static_cast<double>(candidates.size());
-  draw_bottom_axis(
-      svg, axis, end, y, "", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 7);
+  draw_bottom_axis(svg, axis, end, y, "", time_label, 7);
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const ReportRow& r) { return to_string(r.candidate.strategy); });
   for (const auto* candidate : candidates) {
@@ -158,37 +158,32 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
 Picture draw_cost_bars(const Report& report, std::size_t top, const std::string& id) {
   const auto candidates = shown(report, top);
   const auto is_baseline = [](const Candidate* c) { return baseline_of(c->strategy) != nullptr; };
-  Seconds ours = 0, todays = 0;
+  Seconds longest_own = 0, longest_baseline = 0;
   std::vector<const Candidate*> own;
   for (const auto* candidate : candidates) {
-    auto& longest = is_baseline(candidate) ? todays : ours;
+    auto& longest = is_baseline(candidate) ? longest_baseline : longest_own;
     longest = std::max(longest, candidate->cost.seconds);
     if (!is_baseline(candidate)) own.push_back(candidate);
   }
-  std::string context;
-  for (const auto& [key, value] : report.context)
-    if (key == "profile" || key == "layout" || key == "pattern") context += (context.empty() ? "" : "; ") + value;
-  auto description = "Predicted time of one exchange by strategy, stage and what it is spent on: ";
-  std::string listed;
+  std::vector<std::string> listed;
   for (const auto* candidate : candidates)
-    listed += fmt::format("{}{} {}", listed.empty() ? "" : ", ", to_string(candidate->strategy),
-                          format_seconds(candidate->cost.seconds));
-  Svg svg(id, "What strategies spend their time on", description + listed + ". Chosen: " + report.chosen + ".", width);
-  double y = svg.heading();
-  y = svg.paragraph(16, y + 6,
-                    "Predicted, one exchange: " + context +
-                        ". Numbers below a bar are stages; each is divided "
-                        "as the way to its last finish is.",
-                    width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+    listed.push_back(to_string(candidate->strategy) + " " + format_seconds(candidate->cost.seconds));
+  Svg svg(id, "What strategies spend their time on",
+          fmt::format("Predicted time of one exchange by strategy, stage and cost part: {}. Chosen: {}.",
+                      join(listed, ", "), report.chosen));
+  double y = svg.head(fmt::format(
+      "Predicted, one exchange: {}. Numbers below a bar are stages; each is divided as the critical path to its last "
+      "finish is.",
+      inputs_of(report.context)));
+  Legend legend;
   for (std::size_t p = 0; p < std::size(parts); ++p)
     if (std::ranges::any_of(candidates, [&](const Candidate* c) {
           return std::ranges::any_of(c->cost.stages, [&](const StageCost& stage) { return stage.parts[p] > 0; });
         }))
       legend.emplace_back(parts[p].look, parts[p].name);
-  y = svg.legend(16, y, width - 32, legend) + 2;
-  constexpr double much = 2.5;
-  const bool enlarges = !own.empty() && todays > much * ours;
+  y = svg.legend(left, y, picture_width - 2 * left, legend) + 2;
+  constexpr double enlarged_ratio_min = 2.5;
+  const bool enlarges = !own.empty() && longest_baseline > enlarged_ratio_min * longest_own;
   auto first = candidates;
   if (enlarges) std::erase_if(first, [&](const Candidate* c) { return !is_baseline(c) && c != own.front(); });
   y = draw_bars(svg, first, report, y);
@@ -197,8 +192,8 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const std::string&
     y = draw_bars(svg, own, report, y + 28);
   }
   if (const auto tied = describe_ties(report); !tied.empty())
-    y = svg.paragraph(16, y + 14, "Chosen: " + report.chosen + ". " + tied + ".", width - 32);
-  if (!report.note.empty()) y = svg.paragraph(16, y + 14, "Note: " + report.note + ".", width - 32);
+    y = svg.paragraph(y + 14, "Chosen: " + report.chosen + ". " + tied + ".");
+  if (!report.note.empty()) y = svg.paragraph(y + 14, "Note: " + report.note + ".");
   return std::move(svg).finish(y + 8, json_of(candidates, report), csv_of(candidates));
 }
 

@@ -1,4 +1,4 @@
-// Cost bars: what strategies spend their time on, by stage.
+// Cost bars: the predicted times of strategies by stage and cost part.
 #pragma once
 
 #include <span>
@@ -9,10 +9,9 @@
 
 namespace commpass {
 
-/// A bar for each strategy: what programs do today first, then the ranking's best. Stages follow each other, each
-/// divided as the way to its last finish is (CostPart). Where today's bars are much longer than the others, these are
-/// drawn once more, enlarged.
-/// @param top  of the ranking, besides the baselines; at least 1
+/// A bar for each strategy: the baselines, then the best of the ranking. Each stage is divided as the critical path to
+/// its last finish is (CostPart). If the baselines are much longer, the other bars are drawn again, enlarged.
+/// @param top  the number of strategies of the ranking; at least 1
 Picture draw_cost_bars(const Report& report, std::size_t top = 6, const std::string& id = "cost-bars");
 
 }  // namespace commpass

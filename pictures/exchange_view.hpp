@@ -1,4 +1,4 @@
-// One exchange with one strategy, as pictures of messages need it.
+// One exchange with one strategy: the input of pictures of messages.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,20 @@
 
 namespace commpass {
 
-/// Above so many edges no picture of messages is made.
-inline constexpr std::int64_t most_drawn_edges = 1 << 21;
+inline constexpr std::int64_t drawn_edges_max = 1 << 21;  ///< of patterns for pictures of messages
 
 struct ExchangeView {
   Pattern pattern;
   Layout layout;
   Strategy strategy;
   Schedule schedule;
-  /// By rank, the rank whose part it plays in the route; empty: each plays its own.
-  std::vector<Rank> positions;
+  std::vector<Rank> positions;  ///< by rank, the rank whose part it plays in the route; empty: its own
 };
 
 /// @throws NotApplicable, InputError
 ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy);
 
-/// What every rank does when, on the path of its strategy (trace_exchange).
+/// The activities of all ranks on the path of the strategy (trace_exchange).
 /// @throws InputError
 Trace trace_view(const ExchangeView& view, const Machine& machine);
 

@@ -30,14 +30,14 @@ Move move_of(const Layout& layout, std::span<const Rank> positions, Rank rank) {
 }  // namespace
 
 Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id) {
-  if (layout.ranks() > most_drawn_ranks)
+  if (layout.ranks() > drawn_ranks_max)
     throw InputError("--picture layout", fmt::format("{} ranks are too many to draw", layout.ranks()),
-                     fmt::format("use at most {}", most_drawn_ranks));
+                     fmt::format("use at most {}", drawn_ranks_max));
   std::array<int, 3> moved{};
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     ++moved[static_cast<std::size_t>(move_of(layout, positions, rank))];
-  constexpr double width = 820, left = 16, apart = 10, square = 11, step = 13, caption = 16;
-  // As square as it goes, so that many nodes fit.
+  constexpr double width = picture_width, left = picture_margin, apart = 10, square = 11, step = 13, caption = 16;
+  // Boxes are nearly square.
   const auto columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(layout.max_ppn() * 1.6))));
   const int lines = (layout.max_ppn() + columns - 1) / columns;
   const double box_width = std::max(columns * step + 6, text_width(fmt::format("node {}", layout.nodes() - 1), 11) + 6);
@@ -51,10 +51,9 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
                 "{} their own.",
                 moved[2], moved[1], moved[0]);
   Svg svg(id, "Layout: " + layout.describe(),
-          fmt::format("{}: which ranks sit on which node. {}", layout.describe(), summary), width);
-  double y =
-      svg.paragraph(16, svg.heading() + 6, summary + " Squares are ranks, in their order.", width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+          fmt::format("{}: which ranks sit on which node. {}", layout.describe(), summary));
+  double y = svg.head(summary + " Squares are ranks, in their order.");
+  Legend legend;
   for (std::size_t m = 0; m < moved.size(); ++m)
     if (moved[m] > 0) legend.emplace_back(move_looks[m], move_names[m]);
   y = svg.legend(left, y, width - 2 * left, legend) + 4;

@@ -1,4 +1,4 @@
-// The layout: which rank sits on which node and socket, and which ranks `placed` moved.
+// The layout: the node and the socket of each rank, and the ranks that `placed` moves.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace commpass {
 
-inline constexpr int most_drawn_ranks = 4096;
+inline constexpr int drawn_ranks_max = 4096;
 
-/// A box for each node, a square for each rank; nodes of a group together, where there are groups.
-/// @throws InputError for more than most_drawn_ranks
+/// A box for each node and a square for each rank, by groups if there are several.
+/// @throws InputError for more than drawn_ranks_max
 Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id = "layout");
 
 }  // namespace commpass

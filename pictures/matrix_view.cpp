@@ -3,11 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "pictures/axis.hpp"
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/forms.hpp"
@@ -16,18 +20,18 @@ namespace commpass {
 
 namespace {
 
-constexpr int most_bins = 512, most_stage_bins = 256;
+constexpr int pattern_bins_max = 512, stage_bins_max = 256;
 
-/// Bytes by sender and receiver, each of some consecutive ranks.
+/// Bytes by sender and receiver; a bin is several consecutive ranks.
 struct Matrix {
   std::string name;
   int bins = 1, ranks_each = 1;
   std::vector<double> cells;  // bins × bins
   std::int64_t messages = 0;
-  double bytes = 0, most_cell = 0, least_cell = 0;
+  double bytes = 0;
 
-  Matrix(std::string title, int ranks, int most) : name(std::move(title)) {
-    ranks_each = (ranks + most - 1) / most;
+  Matrix(std::string title, int ranks, int bins_max) : name(std::move(title)) {
+    ranks_each = (ranks + bins_max - 1) / bins_max;
     bins = (ranks + ranks_each - 1) / ranks_each;
     cells.assign(at(bins) * at(bins), 0);
   }
@@ -36,58 +40,50 @@ struct Matrix {
     bytes += static_cast<double>(size);
     cells[at(from / ranks_each) * at(bins) + at(to / ranks_each)] += static_cast<double>(size);
   }
-  void finish() {
-    for (const auto cell : cells)
-      if (cell > 0) {
-        most_cell = std::max(most_cell, cell);
-        least_cell = least_cell > 0 ? std::min(least_cell, cell) : cell;
-      }
-  }
+  std::string totals() const { return fmt::format("{} messages, {}", messages, format_bytes(bytes)); }
 };
 
 std::vector<Matrix> matrices_of(const ExchangeView& view) {
   std::vector<Matrix> result;
-  auto& before = result.emplace_back("the pattern", view.pattern.ranks, most_bins);
+  auto& before = result.emplace_back("the pattern", view.pattern.ranks, pattern_bins_max);
   for (const auto& edge : view.pattern.edges)
     if (edge.bytes > 0 && edge.source != edge.destination) before.add(edge.source, edge.destination, edge.bytes);
   for (std::size_t s = 0; s < view.schedule.stages.size(); ++s) {
     const auto& stage = view.schedule.stages[s];
     auto& matrix =
-        result.emplace_back(fmt::format("stage {}: {}", s + 1, stage.info.label), view.pattern.ranks, most_stage_bins);
+        result.emplace_back(fmt::format("stage {}: {}", s + 1, stage.info.label), view.pattern.ranks, stage_bins_max);
     for (const auto& message : stage.messages) matrix.add(message.from, message.to, message.bytes);
   }
-  for (auto& matrix : result) matrix.finish();
   return result;
 }
 
-/// From little to much, light to dark; the first one stands for nothing.
+/// From light to dark; the first colour is that of empty cells.
 std::array<Rgb, png_colors> palette() {
-  constexpr Rgb little{190, 218, 240}, much{8, 40, 92};
+  constexpr Rgb light{190, 218, 240}, dark{8, 40, 92};
   std::array<Rgb, png_colors> colors{};
   const auto mix = [](std::uint8_t a, std::uint8_t b, double t) { return static_cast<std::uint8_t>(a + (b - a) * t); };
   for (int c = 1; c < png_colors; ++c) {
     const double t = (c - 1) / (png_colors - 2.0);
-    colors[at(c)] = {mix(little.red, much.red, t), mix(little.green, much.green, t), mix(little.blue, much.blue, t)};
+    colors[at(c)] = {mix(light.red, dark.red, t), mix(light.green, dark.green, t), mix(light.blue, dark.blue, t)};
   }
   return colors;
 }
 
-/// A logarithmic scale of bytes, in as many steps as there are colours.
+/// The index of a colour on a logarithmic scale of bytes.
 struct Shades {
-  double least, most;
+  ValueRange range;
 
   std::uint8_t operator()(double bytes) const {
     if (bytes <= 0) return 0;
-    if (most <= least) return png_colors - 1;
-    const double t = std::log(bytes / least) / std::log(most / least);
+    if (range.max <= range.min) return png_colors - 1;
+    const double t = std::log(bytes / range.min) / std::log(range.max / range.min);
     return static_cast<std::uint8_t>(1 + std::lround(std::clamp(t, 0.0, 1.0) * (png_colors - 2)));
   }
 };
 
 std::string bitmap_of(const Matrix& matrix, const Shades& shades) {
-  std::vector<std::uint8_t> pixels;
-  pixels.reserve(matrix.cells.size());
-  for (const auto bytes : matrix.cells) pixels.push_back(shades(bytes));
+  std::vector<std::uint8_t> pixels(matrix.cells.size());
+  std::ranges::transform(matrix.cells, pixels.begin(), shades);
   return png(matrix.bins, matrix.bins, pixels, palette());
 }
 
@@ -99,7 +95,7 @@ std::string json_of(const ExchangeView& view, const std::vector<Matrix>& matrice
                                 {"bytes", matrix.bytes},
                                 {"cells", matrix.bins},
                                 {"ranks_in_a_cell", matrix.ranks_each},
-                                {"most_bytes_in_a_cell", matrix.most_cell}});
+                                {"most_bytes_in_a_cell", std::ranges::max(matrix.cells)}});
   return json_text(json, picture_indent);
 }
 
@@ -118,38 +114,33 @@ std::string csv_of(const std::vector<Matrix>& matrices) {
 
 Picture draw_matrices(const ExchangeView& view, const std::string& id) {
   const auto matrices = matrices_of(view);
-  double least = 0, most = 0;
-  for (const auto& matrix : matrices) {
-    most = std::max(most, matrix.most_cell);
-    if (matrix.least_cell > 0) least = least > 0 ? std::min(least, matrix.least_cell) : matrix.least_cell;
-  }
-  const Shades shades{least, most};
-  constexpr double width = 820, left = 30, side = 236, apart = 24, caption = 42;
-  constexpr int in_a_row = 3;
+  Shades shades;
   std::string totals;
-  for (const auto& matrix : matrices)
-    totals += fmt::format("; {}: {} messages, {}", matrix.name, matrix.messages, format_bytes(matrix.bytes));
+  for (const auto& matrix : matrices) {
+    for (const auto cell : matrix.cells)
+      if (cell > 0) shades.range.add(cell);
+    append(totals, "; {}: {}", matrix.name, matrix.totals());
+  }
+  constexpr double left = 30, side = 236, apart = 24, caption = 42;
+  constexpr int in_a_row = 3;
   const auto strategy = to_string(view.strategy);
   Svg svg(id, "Who sends to whom: " + shorten(strategy, 15, 560),
           fmt::format("Bytes by sender (down) and receiver (to the right), in the pattern and in each stage of {}{}.",
-                      strategy, totals),
-          width);
-  double y = svg.paragraph(
-      16, svg.heading() + 6,
-      fmt::format("Senders go down, receivers to the right, both from rank 0 to {}. A cell is {} "
-                  "in the pattern, {} in a stage. Lines divide nodes.",
-                  view.pattern.ranks - 1,
-                  matrices[0].ranks_each == 1 ? "a rank" : fmt::format("{} ranks", matrices[0].ranks_each),
-                  matrices.back().ranks_each == 1 ? "a rank" : fmt::format("{} ranks", matrices.back().ranks_each)),
-      width - 32, "dim", 12);
-  // The scale, as a bitmap of one row.
-  std::vector<std::uint8_t> steps;
-  for (std::uint8_t c = 1; c < png_colors; ++c) steps.push_back(c);
-  if (most > 0) {
-    svg.text(left, y + 10, format_bytes(least), "dim", Anchor::start, 11);
-    const double from = left + text_width(format_bytes(least), 11) + 6;
+                      strategy, totals));
+  const auto ranks_of = [](int ranks) { return ranks == 1 ? "a rank" : fmt::format("{} ranks", ranks); };
+  double y = svg.head(
+      fmt::format("Senders go down, receivers to the right, both from rank 0 to {}. A cell is {} in the "
+                  "pattern, {} in a stage. Lines divide nodes.",
+                  view.pattern.ranks - 1, ranks_of(matrices.front().ranks_each), ranks_of(matrices.back().ranks_each)));
+  // The scale is a bitmap of one row.
+  std::array<std::uint8_t, png_colors - 1> steps{};
+  std::iota(steps.begin(), steps.end(), std::uint8_t{1});
+  if (shades.range.max > 0) {
+    const auto least = format_bytes(shades.range.min);
+    svg.text(left, y + 10, least, "dim", Anchor::start, 11);
+    const double from = left + text_width(least, 11) + 6;
     svg.image(from, y, 150, 12, png(png_colors - 1, 1, steps, palette()), "bytes in a cell, logarithmic");
-    svg.text(from + 156, y + 10, format_bytes(most) + " in a cell", "dim", Anchor::start, 11);
+    svg.text(from + 156, y + 10, format_bytes(shades.range.max) + " in a cell", "dim", Anchor::start, 11);
   }
   y += 26;
   for (std::size_t m = 0; m < matrices.size(); ++m) {
@@ -157,14 +148,12 @@ Picture draw_matrices(const ExchangeView& view, const std::string& id) {
     const double x = left + static_cast<double>(m % in_a_row) * (side + apart);
     const double top = y + static_cast<double>(m / in_a_row) * (side + caption);
     svg.text(x, top + 11, shorten(matrix.name, 12, side), m == 0 ? "ink strong" : "ink");
-    svg.text(x, top + 25, fmt::format("{} messages, {}", matrix.messages, format_bytes(matrix.bytes)), "dim",
-             Anchor::start, 11);
+    svg.text(x, top + 25, matrix.totals(), "dim", Anchor::start, 11);
     const double image = side - caption + 36;
     svg.rect(x, top + 31, image, image, "paper");
-    svg.image(x, top + 31, image, image, bitmap_of(matrix, shades),
-              fmt::format("{}: {} messages, {}", matrix.name, matrix.messages, format_bytes(matrix.bytes)));
-    constexpr int most_lines = 40;
-    if (view.layout.is_in_order_of_nodes() && view.layout.nodes() <= most_lines)
+    svg.image(x, top + 31, image, image, bitmap_of(matrix, shades), matrix.name + ": " + matrix.totals());
+    constexpr int lined_nodes_max = 40;
+    if (view.layout.is_in_order_of_nodes() && view.layout.nodes() <= lined_nodes_max)
       for (int node = 1; node < view.layout.nodes(); ++node) {
         const double share =
             view.layout.ranks_of(node).front() / static_cast<double>(matrix.bins * matrix.ranks_each) * image;

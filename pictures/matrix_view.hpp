@@ -1,4 +1,4 @@
-// The communication matrix: who sends how many bytes to whom, in the pattern and in each stage.
+// Communication matrices: bytes by sender and receiver, of the pattern and of each stage.
 #pragma once
 
 #include "pictures/exchange_view.hpp"
@@ -6,8 +6,8 @@
 
 namespace commpass {
 
-/// One bitmap for the pattern, of at most 512 × 512 cells, and one for each stage, of at most 256 × 256; darker: more
-/// bytes, on a logarithmic scale that all share.
+/// A bitmap of at most 512 × 512 cells for the pattern, and one of at most 256 × 256 for each stage. Darker cells have
+/// more bytes; all bitmaps share a logarithmic scale.
 Picture draw_matrices(const ExchangeView& view, const std::string& id = "matrix");
 
 }  // namespace commpass

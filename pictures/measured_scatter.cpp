@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
 #include "pictures/axis.hpp"
-#include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/forms.hpp"
 
@@ -39,12 +37,12 @@ std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const s
 
 Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id) {
   constexpr double band = 0.15;
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  ValueRange times;
   std::vector<double> errors;
   std::size_t within = 0;
   for (const auto& price : prices) {
-    least = std::min({least, price.predicted_s, price.measured_s});
-    most = std::max({most, price.predicted_s, price.measured_s});
+    times.add(price.predicted_s);
+    times.add(price.measured_s);
     errors.push_back(std::abs(price.predicted_s / price.measured_s - 1));
     within += errors.back() <= band;
   }
@@ -52,25 +50,22 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
       "Half of {} predictions are within {:.1f} % of what was measured (predicted ÷ measured − 1), {} within 15 %; at "
       "worst one is {:.0f} % off.",
       prices.size(), 100 * median(errors), within, 100 * std::ranges::max(errors));
-  constexpr double width = 820, left = 84, side = 420;
-  constexpr double margin = 1.3;
-  least /= margin;
-  most *= margin;
-  Svg svg(id, "Predicted and measured", summary, width);
-  double top = svg.paragraph(16, svg.heading() + 6, summary, width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+  constexpr double left = 84, right = 24, side = 420, margin = 1.3;
+  const double least = times.min / margin, most = times.max * margin;
+  Svg svg(id, "Predicted and measured", summary);
+  double top = svg.head(summary);
+  Legend legend;
   for (const auto& price : prices) {
     const auto route = price.strategy.substr(0, price.strategy.find(','));
-    if (std::ranges::find(legend, route, &std::pair<Look, std::string>::second) == legend.end())
+    if (std::ranges::find(legend, route, &Legend::value_type::second) == legend.end())
       legend.emplace_back(look_of_route(route), route);
   }
-  top = svg.legend(left, top, width - left - 24, legend) + 8;
+  top = svg.legend(left, top, picture_width - left - right, legend) + 8;
   const Axis across{Scale::log10, least, most, left, left + side}, up{Scale::log10, least, most, top + side, top};
-  const auto seconds = [](double s) { return format_seconds(s); };
-  draw_left_axis(svg, up, left, left + side, seconds, 7);
-  draw_bottom_axis(svg, across, top + side, top, "measured", seconds, 7);
+  draw_left_axis(svg, up, left, left + side, time_label, 7);
+  draw_bottom_axis(svg, across, top + side, top, "measured", time_label, 7);
   const auto point = [&](double x, double y) {
-    return svg_number(across.at(std::clamp(x, least, most))) + " " + svg_number(up.at(std::clamp(y, least, most)));
+    return svg_number(across.clamped(x)) + " " + svg_number(up.clamped(y));
   };
   const double high = 1 + band, low = 1 - band;
   svg.path(fmt::format("M{} L{} L{} L{} L{} L{} Z", point(least, least), point(least, least * high),
@@ -79,8 +74,7 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
   svg.path(fmt::format("M{} L{}", point(least, least), point(most, most)), "axis");
   for (const auto& price : prices)
     svg.point(
-        across.at(price.measured_s), up.at(price.predicted_s),
-        look_of_route(price.strategy.substr(0, price.strategy.find(','))),
+        across.at(price.measured_s), up.at(price.predicted_s), look_of_route(price.strategy),
         fmt::format("{}{}: predicted {}, measured {}, {:+.1f} %", price.exchange.empty() ? "" : price.exchange + ", ",
                     price.strategy, format_seconds(price.predicted_s), format_seconds(price.measured_s),
                     100 * (price.predicted_s / price.measured_s - 1)));

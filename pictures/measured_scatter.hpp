@@ -1,4 +1,4 @@
-// Predicted against measured times.
+// The scatter plot of predicted and measured times.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace commpass {
 struct MeasuredPrice {
   std::string strategy;
   Seconds predicted_s = 0, measured_s = 0;
-  std::string exchange{};  ///< of several exchanges, which one
+  std::string exchange{};  ///< its name if there are several
 
-  /// Are both from 1e-12 to 1e6 s? Files may hold anything, and axes have ends.
+  /// Are both from 1e-12 to 1e6 s? Files may have other numbers.
   bool can_be_drawn() const;
 };
 
-/// Those of the JSON that `measure --json` prints that can be drawn.
-/// @param origin  the name of its file, for errors
+/// The times in the output of `measure --json` that can be drawn.
+/// @param origin  the name of the file, for errors
 /// @throws InputError
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin);
 

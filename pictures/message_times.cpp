@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
@@ -19,7 +20,7 @@ namespace commpass {
 
 namespace {
 
-constexpr double least_bytes = 1, most_bytes_drawn = 16 << 20;
+constexpr double bytes_min = 1, bytes_max = 16 << 20;
 
 struct Line {
   std::string machine, name, level_name;
@@ -33,7 +34,7 @@ struct Line {
   }
 };
 
-/// Where a further message of a burst costs as much as a lone one, nothing was measured that could be drawn.
+/// Was the time of a further message of a burst measured? Else it is that of a lone message.
 bool has_next(const Channel& channel) {
   return std::ranges::any_of(channel.protocols,
                              [](const Protocol& p) { return p.alpha_next_s < p.alpha_s * (1 - 1e-9); });
@@ -55,34 +56,35 @@ std::vector<Line> lines_of(const Machine& machine, bool is_other) {
   return lines;
 }
 
-/// Sizes at which a line bends or jumps: the ends of a protocol's range.
+/// The sizes of a protocol. At their ends a line bends or jumps.
 struct ProtocolRange {
   const Protocol* protocol;
   double from, to;
 };
 
-/// Of the protocols that some message of those drawn takes.
+/// The ranges of protocols within the drawn sizes.
 std::vector<ProtocolRange> ranges_of(const Channel& channel) {
   std::vector<ProtocolRange> ranges;
-  double from = least_bytes;
+  double from = bytes_min;
   for (const auto& protocol : channel.protocols) {
-    const double to = std::min(static_cast<double>(protocol.max_bytes), most_bytes_drawn);
+    const double to = std::min(static_cast<double>(protocol.max_bytes), bytes_max);
     if (to >= from) ranges.push_back({&protocol, from, to});
     from = std::max(from, static_cast<double>(protocol.max_bytes) + 1);
-    if (from > most_bytes_drawn) break;
+    if (from > bytes_max) break;
   }
   return ranges;
 }
 
-/// Points of a protocol's line: on logarithmic axes it is a curve.
+/// Sizes along the line of a protocol, which is a curve on logarithmic axes.
 std::vector<double> sizes_in(double from, double to) {
   std::vector<double> sizes;
-  for (double size = from; size < to; size = std::max(std::floor(size * 1.26), size + 1)) sizes.push_back(size);
+  constexpr double ratio = 1.26;
+  for (double size = from; size < to; size = std::max(std::floor(size * ratio), size + 1)) sizes.push_back(size);
   sizes.push_back(to);
   return sizes;
 }
 
-/// Between the least and the most that a line may be by its intervals.
+/// Draws the area between the bounds of a line by its intervals.
 void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& fits, const Axis& across,
                 const Axis& up) {
   for (const auto& range : ranges_of(*line.channel)) {
@@ -94,9 +96,8 @@ void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& f
     std::string path;
     for (const int bound : {1, 0}) {
       for (const auto size : sizes) {
-        const double seconds = std::clamp(fit->alpha_s[bound] + fit->beta_s_per_byte[bound] * size, up.first, up.last);
-        path +=
-            fmt::format("{}{} {}", path.empty() ? "M" : " L", svg_number(across.at(size)), svg_number(up.at(seconds)));
+        const double y = up.clamped(fit->alpha_s[bound] + fit->beta_s_per_byte[bound] * size);
+        append(path, "{}{} {}", path.empty() ? "M" : " L", svg_number(across.at(size)), svg_number(y));
       }
       std::ranges::reverse(sizes);
     }
@@ -108,20 +109,20 @@ void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& f
   }
 }
 
-/// A message that was timed, and the line that was fitted to it and others.
+/// A measured message and the fitted line.
 struct Residual {
   const TimedMessage* timed;
   const Line* line;
-  double part() const { return timed->seconds / line->seconds(timed->bytes) - 1; }
+  double ratio() const { return timed->seconds / line->seconds(timed->bytes) - 1; }
 };
 
-/// Of the lines of the machine itself, without those of further messages.
+/// Residuals of lone messages on the lines of the first machine.
 std::vector<Residual> residuals_of(const std::vector<TimedMessage>& timed, const std::vector<Line>& lines) {
   std::vector<Residual> residuals;
   for (const auto& message : timed) {
     const auto line = std::ranges::find_if(
         lines, [&](const Line& l) { return !l.is_next && l.look.overlay == 0 && l.level_name == message.level; });
-    if (line != lines.end() && message.bytes <= most_bytes_drawn && line->seconds(message.bytes) > 0)
+    if (line != lines.end() && message.bytes <= bytes_max && line->seconds(message.bytes) > 0)
       residuals.push_back({&message, &*line});
   }
   return residuals;
@@ -129,14 +130,14 @@ std::vector<Residual> residuals_of(const std::vector<TimedMessage>& timed, const
 
 void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Axis& up) {
   const auto& timed = *residual.timed;
-  const auto clamped = [&](double seconds) { return up.at(std::clamp(seconds, up.first, up.last)); };
   const double x = across.at(timed.bytes);
-  svg.line(x, clamped(timed.low_s), x, clamped(timed.high_s), "ink");
+  svg.line(x, up.clamped(timed.low_s), x, up.clamped(timed.high_s), "ink");
   constexpr double half = 2;
-  svg.rect(x - half, clamped(timed.seconds) - half, 2 * half, 2 * half, fmt::format("f{}", residual.line->look.color),
+  svg.rect(x - half, up.clamped(timed.seconds) - half, 2 * half, 2 * half,
+           fmt::format("f{}", residual.line->look.color),
            fmt::format("{}, {}: {} measured ({} to {}), {:+.1f} % of the line", residual.line->name,
                        print_bytes(static_cast<Bytes>(timed.bytes)), format_seconds(timed.seconds),
-                       format_seconds(timed.low_s), format_seconds(timed.high_s), 100 * residual.part()));
+                       format_seconds(timed.low_s), format_seconds(timed.high_s), 100 * residual.ratio()));
 }
 
 std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
@@ -159,7 +160,7 @@ std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>&
                                 {"bytes", residual.timed->bytes},
                                 {"seconds", residual.timed->seconds},
                                 {"interval_s", {residual.timed->low_s, residual.timed->high_s}},
-                                {"residual", residual.part()}});
+                                {"residual", residual.ratio()}});
   return json_text(json, picture_indent);
 }
 
@@ -185,42 +186,34 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
     for (auto& line : lines_of(other->machine, true)) lines.push_back(std::move(line));
   if (lines.empty())
     throw InputError("profile " + machine.name, "it has no messages in host memory", "use another profile");
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  ValueRange times;
   for (const auto& line : lines)
     for (const auto& range : ranges_of(*line.channel))
-      for (const auto size : {range.from, range.to}) {
-        if (line.seconds(size) > 0) least = std::min(least, line.seconds(size));
-        most = std::max(most, line.seconds(size));
-      }
+      for (const auto size : {range.from, range.to})
+        if (line.seconds(size) > 0) times.add(line.seconds(size));
   const auto timed = timed_messages(profile);
   const auto residuals = residuals_of(timed, lines);
-  for (const auto& residual : residuals) {
-    least = std::min(least, residual.timed->seconds);
-    most = std::max(most, residual.timed->seconds);
-  }
-  least = std::min(least, most);
-  constexpr double width = 820, left = 84, right = 24, height = 380;
+  for (const auto& residual : residuals) times.add(residual.timed->seconds);
+  times.min = std::min(times.min, times.max);
+  constexpr double left = 84, right = 24, width = picture_width - left - right, height = 380;
   const auto title = "What messages cost: " + machine.name + (other ? " and " + other->machine.name : "");
   std::string listed;
   for (const auto& line : lines)
-    listed += fmt::format(" {} ({}): {} for a byte, {} for 1 MiB.", line.name, line.machine,
-                          format_seconds(line.seconds(1)), format_seconds(line.seconds(1 << 20)));
-  Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed, width);
-  double top = svg.paragraph(
-      16, svg.heading() + 6,
-      std::string(
-          "Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from "
-          "here on MPI uses another protocol. Bands, where the profile has them: what the fits leave open.") +
-          (residuals.empty() ? "" : " Squares: what was measured, and its interval."),
-      width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+    append(listed, " {} ({}): {} for a byte, {} for 1 MiB.", line.name, line.machine, format_seconds(line.seconds(1)),
+           format_seconds(line.seconds(1 << 20)));
+  Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed);
+  std::string words =
+      "Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from here on "
+      "MPI uses another protocol. Bands, where the profile has them: what the fits leave open.";
+  if (!residuals.empty()) words += " Squares: what was measured, and its interval.";
+  double top = svg.head(words);
+  Legend legend;
   for (const auto& line : lines) legend.emplace_back(line.look, other ? line.machine + " " + line.name : line.name);
-  top = svg.legend(left, top, width - left - right, legend, true) + 6;
-  const Axis across{Scale::log2, least_bytes, most_bytes_drawn, left, width - right};
+  top = svg.legend(left, top, width, legend, true) + 6;
+  const Axis across{Scale::log2, bytes_min, bytes_max, left, left + width};
   constexpr double margin = 1.3;
-  const Axis up{Scale::log10, least / margin, most * margin, top + height, top};
-  draw_left_axis(
-      svg, up, left, width - right, [](double s) { return format_seconds(s); }, 9);
+  const Axis up{Scale::log10, times.min / margin, times.max * margin, top + height, top};
+  draw_left_axis(svg, up, left, left + width, time_label, 9);
   draw_bottom_axis(
       svg, across, top + height, top, "bytes of a message",
       [](double v) { return print_bytes(static_cast<Bytes>(v + 0.5)); }, 13);
@@ -232,7 +225,7 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
     for (const auto& range : ranges_of(*line.channel)) {
       std::vector<std::pair<double, double>> points;
       for (const auto size : sizes_in(range.from, range.to))
-        points.emplace_back(across.at(size), up.at(std::max(line.seconds(size), least)));
+        points.emplace_back(across.at(size), up.at(std::max(line.seconds(size), times.min)));
       svg.curve(points, line.look);
       if (!line.is_next)
         svg.point(points.front().first, points.front().second, line.look,

@@ -1,4 +1,4 @@
-// Message times: what a profile says that messages cost, by size.
+// Message times: the fitted lines of a profile over the size of a message.
 #pragma once
 
 #include "model/machine/profile.hpp"
@@ -6,10 +6,10 @@
 
 namespace commpass {
 
-/// A line for each level that the profile has, and one for what a further message of a burst costs its sender, where
-/// that is less; switch points of protocols are marked. Bands are what the fits' intervals leave open, where the
-/// profile tells them. Profiles keep no samples.
-/// @param other  a profile to compare with, whose lines are drawn, too; null: none
+/// A line for each level of the profile, and another for the sender's time of a further message of a burst if that is
+/// shorter. Marks are switch points of protocols. Bands are the intervals of the fits, and squares measured times, if
+/// the profile has them.
+/// @param other  draws the lines of another profile, too; null: none
 /// @throws InputError if the profile has no level
 Picture draw_message_times(const Profile& profile, const Profile* other = nullptr, const std::string& id = "messages");
 

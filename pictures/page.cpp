@@ -11,17 +11,10 @@ namespace commpass {
 
 namespace {
 
-/// JSON inside of a script element: nothing in it may end that.
-std::string in_script(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') result += "\\u003c";
-    else result += c;
-  }
-  return result;
-}
+/// JSON for a script element, without '<', which may end the element.
+std::string in_script(const std::string& text) { return join(split(text, '<'), "\\u003c"); }
 
-/// Words of a column's name that stay on one line, so that a narrow column is not a tower of words.
+/// The name of a column in lines of several words: no-break spaces join them.
 std::string in_few_lines(const std::string& name) {
   constexpr std::size_t line = 15;
   constexpr const char* no_break_space = "\u00a0";
@@ -36,7 +29,7 @@ std::string in_few_lines(const std::string& name) {
   return text;
 }
 
-/// What is wider than the window moves in a box of its own, by keys, too.
+/// Opens a box that scrolls, also by keys, if its content is wider than the window.
 std::string box(const std::string& name) {
   return fmt::format("<div class=\"box\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">", escape_xml(name));
 }
@@ -86,7 +79,7 @@ void Page::table(const PageTable& table) {
 }
 
 void Page::picture(const Picture& picture) {
-  constexpr std::size_t most_csv = 128 << 10;
+  constexpr std::size_t csv_bytes_max = 128 << 10;
   append(body_, "<figure>{}\n{}</div>\n", box(picture.title + ": arrow keys tell its marks"), svg_element(picture));
   append(body_,
          "<div class=\"tools\"><button type=\"button\" data-zoom=\"1.4\" aria-label=\"larger\">+</button>"
@@ -94,11 +87,11 @@ void Page::picture(const Picture& picture) {
          "<button type=\"button\" data-zoom=\"0\">whole</button>"
          "<button type=\"button\" data-save=\"{0}\" data-as=\"json\">numbers, JSON</button>",
          picture.id);
-  if (picture.csv.size() <= most_csv)
+  if (picture.csv.size() <= csv_bytes_max)
     append(body_, "<button type=\"button\" data-save=\"{}\" data-as=\"csv\">numbers, CSV</button>", picture.id);
   append(body_, "</div></figure>\n<script type=\"application/json\" id=\"{}-json\">{}</script>\n", picture.id,
          in_script(picture.json));
-  if (picture.csv.size() <= most_csv)
+  if (picture.csv.size() <= csv_bytes_max)
     append(body_, "<script type=\"text/csv\" id=\"{}-csv\">{}</script>\n", picture.id, escape_xml(picture.csv));
 }
 

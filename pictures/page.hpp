@@ -1,4 +1,4 @@
-// One HTML file that needs nothing else: pictures, tables that sort, texts, and the scripts and styles for them.
+// A self-contained HTML file: pictures, sortable tables, texts, and their scripts and styles.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace commpass {
 
 struct PageCell {
   std::string text;
-  std::optional<double> number{};                          ///< by which its column is sorted; nothing: by the text
+  std::optional<double> number{};                          ///< sorts its column; nothing: the text does
   PageCell(std::string words) : text(std::move(words)) {}  // NOLINT: a cell is its text
   PageCell(const char* words) : text(words) {}             // NOLINT
   PageCell(std::string words, double value) : text(std::move(words)), number(value) {}
@@ -21,22 +21,22 @@ struct PageTable {
   std::string caption;
   std::vector<std::string> columns;
   std::vector<std::vector<PageCell>> rows;            ///< each as long as columns
-  std::size_t marked = static_cast<std::size_t>(-1);  ///< a row that stands out; none where it is beyond the rows
+  std::size_t marked = static_cast<std::size_t>(-1);  ///< the row to highlight; none if it is beyond the rows
 };
 
-/// Everything given to it is text, and escaped.
+/// Escapes all texts.
 class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
 
   void heading(const std::string& text);
   void paragraph(const std::string& text);
-  /// Lines kept as they are, in letters of one width: a table.
+  /// Lines in a monospaced font, unchanged.
   void preformatted(const std::string& text, const std::string& name);
-  /// Lines kept apart; long ones go on in the next, as far to the right as they began.
+  /// Lines that wrap, with their indentation.
   void lines(const std::string& text);
   void table(const PageTable& table);
-  /// With its numbers as JSON, and as CSV if that is short; more room by a button and with the wheel and Ctrl.
+  /// A picture that zooms, with its numbers as JSON, and as CSV if that is short.
   void picture(const Picture& picture);
 
   std::string finish() const;

@@ -21,20 +21,20 @@ namespace commpass {
 
 namespace {
 
-constexpr double usual_bytes = 1 << 20;  // of the messages that calibrate sends for it, unless told
-constexpr int usual_pairs = 64;          // up to which a line is drawn that nothing was measured of
+constexpr double default_bytes = 1 << 20;  // message size of calibrate
+constexpr int default_pairs = 64;          // end of lines without measured points
 
 /// A rate that pairs of ranks share.
 struct SharedRate {
   std::string parameter, name;
   Level level;
   Look look;
-  double rate_bytes_per_s;  ///< infinity: not known, or not reached
+  double rate_bytes_per_s;  ///< infinity: unknown, or not reached
   double bytes;
   const Channel* channel;
   std::vector<TimedPairs> timed;
 
-  /// A rate that was looked for and is not kept says nothing of what comes into a node: there others limit it first.
+  /// Into a node, other rates limit the traffic first, so an unknown rate is not an infinite one.
   bool has_line() const { return std::isfinite(rate_bytes_per_s) || !parameter.ends_with("down_rate_bytes_per_s"); }
   Seconds line_seconds(double pairs) const {
     const auto& protocol = channel->protocol(static_cast<Bytes>(bytes));
@@ -42,10 +42,10 @@ struct SharedRate {
   }
   double rate_of(Seconds seconds) const { return bytes / seconds; }
   bool can_be_drawn() const {
-    constexpr Seconds least_s = 1e-12, most_s = 1e9;
-    int most = usual_pairs;
-    for (const auto& point : timed) most = std::max(most, point.pairs);
-    return line_seconds(1) >= least_s && line_seconds(most) <= most_s;
+    constexpr Seconds min_s = 1e-12, max_s = 1e9;
+    int pairs_max = default_pairs;
+    for (const auto& point : timed) pairs_max = std::max(pairs_max, point.pairs);
+    return line_seconds(1) >= min_s && line_seconds(pairs_max) <= max_s;
   }
   double residual(const TimedPairs& point) const { return point.seconds / line_seconds(point.pairs) - 1; }
 };
@@ -77,22 +77,22 @@ std::vector<SharedRate> shared_rates_of(const Profile& profile) {
     const auto sweep = std::ranges::find(sweeps, one.parameter, &TimedSharing::parameter);
     if (sweep == sweeps.end() && !std::isfinite(one.rate_bytes_per_s)) continue;
     one.channel = machine.host.find(one.level);
-    one.bytes = sweep == sweeps.end() ? usual_bytes : sweep->bytes;
+    one.bytes = sweep == sweeps.end() ? default_bytes : sweep->bytes;
     if (sweep != sweeps.end()) one.timed = sweep->points;
     if (one.can_be_drawn()) known.push_back(std::move(one));
   }
   return known;
 }
 
-/// Points of a line between 1 and `most` pairs, with that at which it bends.
-std::vector<double> pairs_along(const SharedRate& rate, double most) {
+/// Numbers of pairs from 1 to `max` along a line, with the one at which it bends.
+std::vector<double> pairs_along(const SharedRate& rate, double max) {
   const auto& protocol = rate.channel->protocol(static_cast<Bytes>(rate.bytes));
   const double bend = (rate.line_seconds(1) - protocol.alpha_s) * rate.rate_bytes_per_s / rate.bytes;
   std::vector<double> pairs;
   constexpr double step = 1.25;
-  for (double at = 1; at < most; at *= step) pairs.push_back(at);
-  if (bend > 1 && bend < most) pairs.push_back(bend);
-  pairs.push_back(most);
+  for (double at = 1; at < max; at *= step) pairs.push_back(at);
+  if (bend > 1 && bend < max) pairs.push_back(bend);
+  pairs.push_back(max);
   std::ranges::sort(pairs);
   return pairs;
 }
@@ -113,7 +113,7 @@ std::string describe(const SharedRate& rate) {
 
 void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const Axis& across, const Axis& up) {
   const double x = across.at(point.pairs);
-  const auto at = [&](Seconds seconds) { return up.at(std::clamp(rate.rate_of(seconds), up.first, up.last)); };
+  const auto at = [&](Seconds seconds) { return up.clamped(rate.rate_of(seconds)); };
   svg.line(x, at(point.low_s), x, at(point.high_s), "bold");
   auto tip = fmt::format("{}, {} pair{}: {} each, measured ({} to {})", rate.name, point.pairs,
                          point.pairs == 1 ? "" : "s", rate_text(rate.rate_of(point.seconds)),
@@ -142,7 +142,7 @@ std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates
   return json_text(json, picture_indent);
 }
 
-std::string csv_of(const std::vector<SharedRate>& rates, double most) {
+std::string csv_of(const std::vector<SharedRate>& rates, double pairs_max) {
   auto text = csv_line({"parameter", "bytes", "kind", "pairs", "seconds", "rate_of_a_pair_bytes_per_s"});
   for (const auto& rate : rates) {
     const auto add = [&](const char* kind, double pairs, Seconds seconds) {
@@ -150,33 +150,29 @@ std::string csv_of(const std::vector<SharedRate>& rates, double most) {
                         csv_number(rate.rate_of(seconds))});
     };
     if (rate.has_line())
-      for (const auto pairs : pairs_along(rate, most)) add("line", pairs, rate.line_seconds(pairs));
+      for (const auto pairs : pairs_along(rate, pairs_max)) add("line", pairs, rate.line_seconds(pairs));
     for (const auto& point : rate.timed) add("measured", point.pairs, point.seconds);
   }
   return text;
 }
 
-int most_pairs(const std::vector<SharedRate>& rates) {
-  int most = 1;
+int drawn_pairs_of(const std::vector<SharedRate>& rates) {
+  int max = 1;
   for (const auto& rate : rates)
-    for (const auto& point : rate.timed) most = std::max(most, point.pairs);
-  return most > 1 ? most : usual_pairs;
+    for (const auto& point : rate.timed) max = std::max(max, point.pairs);
+  return max > 1 ? max : default_pairs;
 }
 
-/// From the least to the most rate of a pair that is to be seen, with some room.
-Axis rates_upward(const std::vector<SharedRate>& rates, double most, double bottom, double top) {
-  double least_rate = std::numeric_limits<double>::infinity(), most_rate = 0;
-  const auto see = [&](double rate) {
-    least_rate = std::min(least_rate, rate);
-    most_rate = std::max(most_rate, rate);
-  };
+/// An axis of all rates of a pair, with a margin.
+Axis rates_upward(const std::vector<SharedRate>& rates, double pairs_max, double bottom, double top) {
+  ValueRange range;
   for (const auto& rate : rates) {
     if (rate.has_line())
-      for (const double pairs : {1.0, most}) see(rate.rate_of(rate.line_seconds(pairs)));
-    for (const auto& point : rate.timed) see(rate.rate_of(point.seconds));
+      for (const double pairs : {1.0, pairs_max}) range.add(rate.rate_of(rate.line_seconds(pairs)));
+    for (const auto& point : rate.timed) range.add(rate.rate_of(point.seconds));
   }
   constexpr double margin = 1.3;
-  return {Scale::log2, least_rate / margin, most_rate * margin, bottom, top};
+  return {Scale::log2, range.min / margin, range.max * margin, bottom, top};
 }
 
 }  // namespace
@@ -189,26 +185,24 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
     throw InputError("profile " + profile.machine.name, "it has no rate that ranks share",
                      "use a profile that 'commpass calibrate' wrote of at least four ranks");
   const bool is_measured = std::ranges::any_of(rates, [](const SharedRate& rate) { return !rate.timed.empty(); });
-  const auto most = static_cast<double>(most_pairs(rates));
+  const auto pairs_max = static_cast<double>(drawn_pairs_of(rates));
   std::string listed;
   for (const auto& rate : rates) listed += describe(rate);
-  constexpr double width = 820, left = 92, right = 24, height = 320;
+  constexpr double left = 92, right = 24, width = picture_width - left - right, height = 320;
   Svg svg(id, "What active pairs of ranks get: " + profile.machine.name,
-          "The rate of each pair over how many are active at once, as the max-rate line says." + listed, width);
-  double top = svg.paragraph(
-      16, svg.heading() + 6,
-      std::string("Each pair sends large messages one way. A line is flat as long as a pair is "
-                  "as fast as alone, and falls where all together reach the rate they share.") +
-          (is_measured ? " Marks: what was measured, and its interval." : " The profile keeps no measured points."),
-      width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+          "The rate of each pair over how many are active at once, as the max-rate line says." + listed);
+  double top = svg.head(
+      std::string("Each pair sends large messages one way. A line is flat as long as a pair is as fast as alone, and "
+                  "falls where all together reach the rate they share.") +
+      (is_measured ? " Marks: what was measured, and its interval." : " The profile keeps no measured points."));
+  Legend legend;
   for (const auto& rate : rates)
     legend.emplace_back(rate.look, fmt::format("{}, {}", rate.name, print_bytes(static_cast<Bytes>(rate.bytes))));
-  top = svg.legend(left, top, width - left - right, legend, true) + 6;
-  constexpr double least_pairs = 0.9, room = 1.1;  // so that marks of the first and last do not stand on the frame
-  const Axis across{Scale::log2, least_pairs, most * room, left, width - right};
-  const auto up = rates_upward(rates, most, top + height, top);
-  draw_left_axis(svg, up, left, width - right, rate_text, 9);
+  top = svg.legend(left, top, width, legend, true) + 6;
+  constexpr double below = 0.9, above = 1.1;  // margins, so that no mark is on the frame
+  const Axis across{Scale::log2, below, pairs_max * above, left, left + width};
+  const auto up = rates_upward(rates, pairs_max, top + height, top);
+  draw_left_axis(svg, up, left, left + width, rate_text, 9);
   draw_bottom_axis(
       svg, across, top + height, top, "pairs of ranks that are active", [](double v) { return fmt::format("{:g}", v); },
       10);
@@ -216,13 +210,13 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
   for (const auto& rate : rates) {
     std::vector<std::pair<double, double>> points;
     if (rate.has_line())
-      for (const auto pairs : pairs_along(rate, most))
+      for (const auto pairs : pairs_along(rate, pairs_max))
         points.emplace_back(across.at(pairs), up.at(rate.rate_of(rate.line_seconds(pairs))));
     if (!points.empty()) svg.curve(points, rate.look);
   }
   for (const auto& rate : rates)
     for (const auto& point : rate.timed) draw_timed(svg, rate, point, across, up);
-  return std::move(svg).finish(top + height + 48, json_of(profile, rates), csv_of(rates, most));
+  return std::move(svg).finish(top + height + 48, json_of(profile, rates), csv_of(rates, pairs_max));
 }
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// Shared rates: what each of the pairs of ranks that are active at once gets of what a node or a socket moves.
+// Shared rates: the rate of a pair of ranks over the number of active pairs.
 #pragma once
 
 #include "model/machine/profile.hpp"
@@ -6,12 +6,11 @@
 
 namespace commpass {
 
-/// Does the profile know a rate that ranks share, or was one looked for?
+/// Does the profile have a shared rate, or measurements of one?
 bool has_shared_rates(const Profile& profile);
 
-/// The rate of a pair over the number of pairs, within a socket, within a node, out of a node and into one: what the
-/// max-rate line says, max(alone, alpha + pairs·bytes / rate), and, where the profile keeps it, what was measured, with
-/// its intervals. Rates that were measured and not kept have no line.
+/// Lines of the max-rate model, max(alone, alpha + pairs·bytes / rate), within a socket, within a node, out of a node
+/// and into one; and measured points with their intervals, if the profile keeps them.
 /// @throws InputError unless has_shared_rates
 Picture draw_shared_rates(const Profile& profile, const std::string& id = "rates");
 

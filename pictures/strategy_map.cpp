@@ -9,7 +9,6 @@
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
-#include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {
@@ -25,16 +24,16 @@ const char* name_of_key(const std::string& key) {
   return key == "radix" ? "radix" : key == "window" ? "window" : "value";
 }
 
-/// "2.5×": the chosen strategy is faster than sending directly; "1.4× slower" where it is not.
+/// "2.5×"; "1.4× slower" if the choice is slower than sending directly.
 std::string print_factor(double gain) {
-  constexpr double round_from = 10;
-  const auto print = [](double factor) { return format_fixed(factor, factor < round_from ? 1 : 0) + "×"; };
+  constexpr double whole_factor_min = 10;
+  const auto print = [](double factor) { return format_fixed(factor, factor < whole_factor_min ? 1 : 0) + "×"; };
   if (gain >= 1 || gain <= 0) return print(gain);
   const auto slower = print(1 / gain);
   return slower == print(1) ? slower : slower + " slower";
 }
 
-/// "local-then-" and "node": a name that is too wide, at the hyphen nearest to its middle.
+/// Breaks a name that is too wide at the hyphen nearest to its centre: "local-then-", "node".
 std::vector<std::string> in_two(const std::string& name, double size, double room) {
   if (text_width(name, size) <= room) return {name};
   std::size_t best = std::string::npos;
@@ -46,9 +45,8 @@ std::vector<std::string> in_two(const std::string& name, double size, double roo
 }
 
 std::string tip_of(const SweepReport& report, const SweepPoint& point) {
-  std::string tip;
-  for (std::size_t k = 0; k < report.keys.size(); ++k)
-    tip += fmt::format("{}{} {}", k > 0 ? ", " : "", report.keys[k], print_value(report.keys[k], point.values[k]));
+  auto tip = fmt::format("{} {}, {} {}", report.keys[0], print_value(report.keys[0], point.values[0]), report.keys[1],
+                         print_value(report.keys[1], point.values[1]));
   if (!point.chosen) return tip + ": " + point.reason;
   tip += fmt::format(": {}, {}", to_string(as_run(*point.chosen)), format_seconds(point.chosen->cost.seconds));
   if (point.standard_s) tip += fmt::format("; standard {}", format_seconds(*point.standard_s));
@@ -79,16 +77,12 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
                      "use for example --sweep ranks=16..4096,bytes=8..64KiB:x4");
   const auto rows = values_of(report, 0), columns = values_of(report, 1);
   std::vector<std::string> routes;
-  bool has_notes = false;
   for (const auto& point : report.points)
-    if (point.chosen) {
-      if (std::ranges::find(routes, route_and_path(point.chosen->strategy)) == routes.end())
-        routes.push_back(route_and_path(point.chosen->strategy));
-      has_notes |= !point.note.empty();
-    }
+    if (point.chosen && std::ranges::find(routes, route_and_path(point.chosen->strategy)) == routes.end())
+      routes.push_back(route_and_path(point.chosen->strategy));
 
-  constexpr double usual_width = 820, left = 78, right = 14, cell_height = 40, gap = 2, least_cell_width = 40;
-  const double width = std::max(usual_width, left + right + static_cast<double>(columns.size()) * least_cell_width);
+  constexpr double left = 78, right = 14, cell_height = 40, gap = 2, least_cell_width = 40;
+  const double width = std::max(picture_width, left + right + static_cast<double>(columns.size()) * least_cell_width);
   const double cell_width = (width - left - right) / static_cast<double>(columns.size());
   constexpr double name_size = 10, narrow = 44;
   const auto named = [&](const std::string& key) {
@@ -98,17 +92,15 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   const auto pattern = named("pattern");
   Svg svg(id, fmt::format("Chosen strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
           describe(report, routes), width);
-  double top = svg.heading();
-  top =
-      svg.paragraph(16, top + 6,
-                    fmt::format("Predicted; {}. In each cell: how many times faster than sending every block directly "
-                                "(standard), and the strategy that is chosen.{}",
-                                named("layout"),
-                                has_ties(report) ? " Hatched: it ties with others, which the profile cannot tell "
-                                                   "from the fastest by prediction, and is the simplest."
-                                                 : ""),
-                    width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+  double top = svg.head(fmt::format(
+      "Predicted; {}. In each cell: how many times faster than sending every block directly (standard), and the "
+      "strategy "
+      "that is chosen.{}",
+      named("layout"),
+      has_ties(report) ? " Hatched: it ties with others, which the profile cannot tell from the fastest by prediction, "
+                         "and is the simplest."
+                       : ""));
+  Legend legend;
   for (const auto& route : routes) legend.emplace_back(look_of_route(route), route);
   top = svg.legend(left, top, width - left - right, legend) + 4;
 
@@ -143,12 +135,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   svg.upward_text(22, (top + bottom) / 2, name_of_key(report.keys[0]));
   svg.text(left + (width - left - right) / 2, bottom + 34, name_of_key(report.keys[1]), "dim", Anchor::middle);
   bottom += 46;
-  if (has_notes) {
-    std::vector<std::string> notes;
-    for (const auto& point : report.points)
-      if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
-    for (const auto& note : notes) bottom = svg.paragraph(16, bottom + 10, "† " + note + ".", width - 32);
-  }
+  for (const auto& note : notes_of(report)) bottom = svg.paragraph(bottom + 10, "† " + note + ".");
   return std::move(svg).finish(bottom + 4, sweep_json(report), sweep_csv(report));
 }
 

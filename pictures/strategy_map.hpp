@@ -1,4 +1,4 @@
-// The strategy map: over two keys of a sweep, which route is chosen, and how much faster it is.
+// The strategy map: the choice over two keys of a sweep, and its speed-up.
 #pragma once
 
 #include "pictures/picture.hpp"
@@ -6,8 +6,8 @@
 
 namespace commpass {
 
-/// A cell for each point: the chosen route by colour and by name, and how many times faster than sending directly it
-/// is. Ties are hatched. A dagger marks prices that rest on what the profile lacks. The first key goes up, the second
+/// A cell for each point: the route of the choice by colour and name, and its speed-up over sending directly. Ties are
+/// hatched. A dagger marks choices that depend on parameters that the profile lacks. The first key goes up, the second
 /// to the right.
 /// @throws InputError unless the sweep has two keys
 Picture draw_strategy_map(const SweepReport& report, const std::string& id = "strategy-map");

@@ -1,8 +1,9 @@
-// Colours: those of Okabe and Ito, which people with any common colour blindness tell apart; on dark paper some
-// lighter.
+// The looks of marks: the colours of Okabe and Ito, which common colour blindness does not confuse, overlays, dashes.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "pictures/picture.hpp"
 #include "pictures/svg.hpp"
@@ -18,7 +19,20 @@ constexpr std::array<const char*, look_colors> light{"#8c959f", "#0072b2", "#56b
 constexpr std::array<const char*, look_colors> dark{"#8c959f", "#3d9bd8", "#7cc7f2", "#2fb98f",
                                                     "#e9ac2b", "#e5763a", "#d68fb6", "#f0e442"};
 
-/// Rules of one kind of paper.
+struct RouteLook {
+  const char* route;
+  Look look;
+};
+
+// Related routes share a colour.
+constexpr RouteLook route_looks[] = {
+    {"standard", {0, 0}},        {"mpi", {0, 1}},   {"two-step", {1, 0}},  {"two-step-socket", {1, 1}},
+    {"three-step", {2, 0}},      {"split", {2, 1}}, {"stfw", {5, 0}},      {"cartesian", {5, 1}},
+    {"local-then-node", {3, 0}}, {"tuna", {4, 0}},  {"tuna-node", {7, 0}}, {"multi-leader", {6, 0}},
+};
+constexpr Look other_route_look{6, 3};
+
+/// The style sheet for light or dark paper.
 std::string rules(const char* ink, const char* dim, const char* paper, const char* faint,
                   const std::array<const char*, look_colors>& colors) {
   auto text = fmt::format(
@@ -32,6 +46,12 @@ std::string rules(const char* ink, const char* dim, const char* paper, const cha
 }
 
 }  // namespace
+
+Look look_of_route(const std::string& strategy) {
+  const auto route = strategy.substr(0, strategy.find_first_of(",@"));
+  const auto* found = std::ranges::find_if(route_looks, [&](const RouteLook& known) { return route == known.route; });
+  return found != std::end(route_looks) ? found->look : other_route_look;
+}
 
 std::string picture_style() {
   return ".picture text{font-family:system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif}\n"

@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "model/base/format.hpp"
-#include "pictures/base64.hpp"
+#include "model/base/text.hpp"
+#include "pictures/png.hpp"
 
 namespace commpass {
 
 namespace {
 
-/// The bytes of the UTF-8 character that a text begins with; 0: it is none that XML allows.
+/// The length of the first UTF-8 character of a text; 0 if XML does not allow it.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto first = byte(0);
@@ -24,17 +26,18 @@ std::size_t character_bytes(std::string_view text) {
                                                             : 0;
   for (std::size_t i = 1; i < count; ++i)
     if ((byte(i) & 0xC0U) != 0x80) return 0;
-  // Overlong forms, surrogates, what is beyond Unicode, and the two that are no characters.
+  // Overlong forms, surrogates, numbers beyond Unicode, and the two noncharacters.
   if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) || (first == 0xF0 && byte(1) < 0x90) ||
       (first == 0xF4 && byte(1) >= 0x90) || (first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE))
     return 0;
   return count;
 }
 
-std::size_t characters(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
-  return count;
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
+
+std::string box_attributes(double x, double y, double width, double height) {
+  return fmt::format(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", svg_number(x), svg_number(y), svg_number(width),
+                     svg_number(height));
 }
 
 }  // namespace
@@ -63,15 +66,15 @@ std::string svg_number(double value) {
 }
 
 double text_width(std::string_view text, double size) {
-  constexpr double widths_of_size = 0.58;
-  return static_cast<double>(characters(text)) * size * widths_of_size;
+  constexpr double width_per_size = 0.58;
+  return static_cast<double>(std::ranges::count_if(text, std::not_fn(is_continuation))) * size * width_per_size;
 }
 
 std::string shorten(const std::string& text, double size, double room) {
   if (text_width(text, size) <= room) return text;
   auto rest = text;
   while (!rest.empty() && text_width(rest + "…", size) > room) {
-    while (rest.size() > 1 && (static_cast<unsigned char>(rest.back()) & 0xC0U) == 0x80) rest.pop_back();
+    while (rest.size() > 1 && is_continuation(rest.back())) rest.pop_back();
     rest.pop_back();
   }
   return rest + "…";
@@ -84,31 +87,25 @@ Svg::Svg(std::string id, std::string title, std::string description, double widt
   picture_.width = width;
 }
 
-void Svg::open(std::string_view element, std::string_view classes) {
-  append(picture_.body, "<{}{}", element, classes.empty() ? "" : fmt::format(" class=\"{}\"", classes));
-}
-
-void Svg::close(std::string_view element, std::string_view tip) {
+void Svg::element(std::string_view name, std::string_view classes, std::string_view attributes, std::string_view tip) {
+  append(picture_.body, "<{}{}{}", name, classes.empty() ? "" : fmt::format(" class=\"{}\"", classes), attributes);
   if (tip.empty()) picture_.body += "/>\n";
-  else append(picture_.body, "><title>{}</title></{}>\n", escape_xml(tip), element);
+  else append(picture_.body, "><title>{}</title></{}>\n", escape_xml(tip), name);
 }
 
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view tip) {
-  open("rect", classes);
-  append(picture_.body, " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", svg_number(x), svg_number(y),
-         svg_number(width), svg_number(height));
-  close("rect", tip);
+  element("rect", classes, box_attributes(x, y, width, height), tip);
 }
 
 namespace {
 
-/// Lines or dots over a rectangle, where they would be if they were over the whole picture. Patterns of SVG would do
-/// the same, but browsers take minutes to print some hundred of them.
+/// Lines or dots over a rectangle, aligned with those of the whole picture. Browsers take minutes to print some hundred
+/// patterns of SVG.
 std::string overlay_lines(double x, double y, double width, double height, int overlay) {
   constexpr double apart = 6, middle = apart / 2;
   const double right = x + width, bottom = y + height;
   std::string data;
-  // From the first multiple of `apart` behind `from`, shifted, up to `to`.
+  // Shifted multiples of `apart` between `from` and `to`.
   const auto each = [](double from, double to, double shift, auto draw) {
     for (double at = std::ceil((from - shift) / apart) * apart + shift; at <= to; at += apart) draw(at);
   };
@@ -118,12 +115,12 @@ std::string overlay_lines(double x, double y, double width, double height, int o
              svg_number(height_at(to)));
   };
   switch (overlay) {
-    case 1:  // rising: x + y is the same all along
+    case 1:  // rising: x + y is constant
       each(x + y, right + bottom, 0, [&](double sum) {
         slanted(std::max(x, sum - bottom), std::min(right, sum - y), [&](double at) { return sum - at; });
       });
       break;
-    case 2:  // falling: y − x is
+    case 2:  // falling: y − x is constant
       each(y - right, bottom - x, 0, [&](double difference) {
         slanted(std::max(x, y - difference), std::min(right, bottom - difference),
                 [&](double at) { return at + difference; });
@@ -165,10 +162,10 @@ void Svg::hatch(double x, double y, double width, double height) {
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
-  open("line", classes);
-  append(picture_.body, " x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1), svg_number(y1), svg_number(x2),
-         svg_number(y2));
-  close("line", {});
+  element("line", classes,
+          fmt::format(" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1), svg_number(y1), svg_number(x2),
+                      svg_number(y2)),
+          {});
 }
 
 void Svg::curve(std::span<const std::pair<double, double>> points, const Look& look) {
@@ -179,9 +176,7 @@ void Svg::curve(std::span<const std::pair<double, double>> points, const Look& l
 }
 
 void Svg::path(const std::string& data, std::string_view classes, std::string_view tip) {
-  open("path", classes);
-  append(picture_.body, " d=\"{}\"", data);
-  close("path", tip);
+  element("path", classes, fmt::format(" d=\"{}\"", data), tip);
 }
 
 void Svg::point(double x, double y, const Look& look, std::string_view tip) {
@@ -205,50 +200,44 @@ void Svg::point(double x, double y, const Look& look, std::string_view tip) {
 }
 
 void Svg::text(double x, double y, std::string_view text, std::string_view classes, Anchor anchor, double size) {
-  open("text", classes);
   constexpr const char* anchors[] = {"start", "middle", "end"};
-  append(picture_.body, " x=\"{}\" y=\"{}\"{}{}>{}</text>\n", svg_number(x), svg_number(y),
+  append(picture_.body, "<text class=\"{}\" x=\"{}\" y=\"{}\"{}{}>{}</text>\n", classes, svg_number(x), svg_number(y),
          anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", anchors[static_cast<int>(anchor)]),
          size == 12 ? "" : fmt::format(" font-size=\"{}\"", svg_number(size)), escape_xml(text));
 }
 
-void Svg::upward_text(double x, double y, std::string_view text, std::string_view classes, double size) {
-  open("text", classes);
+void Svg::upward_text(double x, double y, std::string_view text) {
   append(picture_.body,
-         " transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"{}\">{}</text>\n",
-         svg_number(x), svg_number(y), svg_number(size), escape_xml(text));
+         "<text class=\"dim\" transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"12\">{}"
+         "</text>\n",
+         svg_number(x), svg_number(y), escape_xml(text));
 }
 
-double Svg::paragraph(double x, double y, std::string_view text, double room, std::string_view classes, double size) {
-  const double leading = size * 1.4;
+double Svg::paragraph(double y, std::string_view text, double size) {
+  const double leading = size * 1.4, room = picture_.width - 2 * picture_margin;
   std::string line;
   const auto flush = [&] {
-    if (!line.empty()) this->text(x, y, line, classes, Anchor::start, size);
+    if (line.empty()) return;
+    this->text(picture_margin, y, line, "dim", Anchor::start, size);
     y += leading;
     line.clear();
   };
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const std::string word(text.substr(0, end));
+  for (const auto& word : split(text, ' ')) {
     if (!line.empty() && text_width(line + " " + word, size) > room) flush();
     line += (line.empty() ? "" : " ") + word;
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (!line.empty()) flush();
+  flush();
   return y;
 }
 
 void Svg::image(double x, double y, double width, double height, std::string_view png, std::string_view tip) {
-  open("image", "pixels");
-  append(picture_.body,
-         " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-         "href=\"data:image/png;base64,{}\"",
-         svg_number(x), svg_number(y), svg_number(width), svg_number(height), base64(png));
-  close("image", tip);
+  element("image", "pixels",
+          box_attributes(x, y, width, height) +
+              fmt::format(" preserveAspectRatio=\"none\" href=\"data:image/png;base64,{}\"", base64(png)),
+          tip);
 }
 
-double Svg::legend(double x, double y, double room, std::span<const std::pair<Look, std::string>> entries,
-                   bool are_lines) {
+double Svg::legend(double x, double y, double room, const Legend& entries, bool are_lines) {
   constexpr double gap = 6, apart = 16, row = 19;
   const double box = are_lines ? 26 : 12;
   double left = x;
@@ -270,10 +259,10 @@ double Svg::legend(double x, double y, double room, std::span<const std::pair<Lo
   return y + row + 4;
 }
 
-double Svg::heading() {
-  constexpr double baseline = 22, below = 36;
-  text(16, baseline, picture_.title, "ink strong", Anchor::start, 15);
-  return below;
+double Svg::head(std::string_view introduction) {
+  constexpr double title_y = 22, title_size = 15, introduction_y = 42, introduction_size = 12;
+  text(picture_margin, title_y, picture_.title, "ink strong", Anchor::start, title_size);
+  return paragraph(introduction_y, introduction, introduction_size);
 }
 
 Picture Svg::finish(double height, std::string json, std::string csv) && {

@@ -1,4 +1,4 @@
-// Sweep lines: the price over one key.
+// Sweep lines: the predicted time over one key.
 #pragma once
 
 #include "pictures/picture.hpp"
@@ -6,9 +6,9 @@
 
 namespace commpass {
 
-/// A line for each strategy that was named, or for the winner, and one for sending directly; where the winner changes,
-/// a mark. Both axes are logarithmic, but that of dimensions.
-/// @throws InputError unless the sweep has one key, and a point with a price
+/// A line for each named strategy, or for the choice, and one for sending directly. Dashed lines separate choices of
+/// different routes. Axes are logarithmic, except for keys with few values.
+/// @throws InputError unless the sweep has one key, and a point with a predicted time
 Picture draw_sweep_lines(const SweepReport& report, const std::string& id = "sweep");
 
 }  // namespace commpass

@@ -19,13 +19,13 @@ namespace commpass {
 
 namespace {
 
-constexpr std::size_t most_rows = 18;
+constexpr std::size_t rows_max = 18;
 
-/// Those of the critical way from its end, then the last and the first to finish, then others evenly.
+/// Ranks of the critical path from its end, then the last and the first rank to finish, then evenly spaced ones.
 std::vector<Rank> rows_of(const Trace& trace) {
   std::set<Rank> chosen;
   const auto take = [&](Rank rank) {
-    if (chosen.size() < most_rows) chosen.insert(rank);
+    if (chosen.size() < rows_max) chosen.insert(rank);
   };
   for (auto leg = trace.critical.rbegin(); leg != trace.critical.rend(); ++leg) {
     take(leg->to);
@@ -34,7 +34,7 @@ std::vector<Rank> rows_of(const Trace& trace) {
   take(static_cast<Rank>(std::ranges::max_element(trace.finish) - trace.finish.begin()));
   take(static_cast<Rank>(std::ranges::min_element(trace.finish) - trace.finish.begin()));
   const auto ranks = trace.finish.size();
-  const auto step = std::max<std::size_t>(1, ranks / most_rows);
+  const auto step = std::max<std::size_t>(1, ranks / rows_max);
   for (std::size_t rank = 0; rank < ranks; rank += step) take(static_cast<Rank>(rank));
   return {chosen.begin(), chosen.end()};
 }
@@ -47,31 +47,26 @@ struct Bar {
   Bytes bytes = 0;
 };
 
-/// Of one rank: what follows without a gap that could be seen is one.
-std::vector<Bar> bars_of(const Trace& trace, Rank rank, Seconds least_gap) {
+/// The bars of a rank: spans of an activity without a visible gap are one bar.
+std::vector<Bar> bars_of(const Trace& trace, Rank rank, Seconds visible_gap) {
   std::vector<Bar> bars;
-  std::array<std::ptrdiff_t, 5> last{-1, -1, -1, -1, -1};
-  const auto own = trace.spans_of(rank);
-  for (const auto& span : own) {
-    auto& place = last[static_cast<std::size_t>(span.activity)];
-    if (place >= 0) {
-      auto& bar = bars[static_cast<std::size_t>(place)];
-      if (bar.stage == span.stage && span.begin - bar.end <= least_gap) {
-        bar.end = std::max(bar.end, span.end);
-        bar.bytes += span.bytes;
-        ++bar.spans;
-        continue;
-      }
+  for (const auto& span : trace.spans_of(rank)) {
+    const auto last =
+        std::find_if(bars.rbegin(), bars.rend(), [&](const Bar& bar) { return bar.activity == span.activity; });
+    if (last != bars.rend() && last->stage == span.stage && span.begin - last->end <= visible_gap) {
+      last->end = std::max(last->end, span.end);
+      last->bytes += span.bytes;
+      ++last->spans;
+    } else {
+      bars.push_back({span.activity, span.stage, span.begin, span.end, 1, span.bytes});
     }
-    place = std::ssize(bars);
-    bars.push_back({span.activity, span.stage, span.begin, span.end, 1, span.bytes});
   }
   return bars;
 }
 
 struct ActivityLook {
   Look look;
-  double top, height;  // in a row of one
+  double top, height;  // share of a row
   const char* name;
 };
 
@@ -96,8 +91,8 @@ std::string tip_of(const ExchangeView& view, Rank rank, const Bar& bar) {
   return tip + fmt::format(", from {} to {}", format_seconds(bar.begin), format_seconds(bar.end));
 }
 
-/// When the message left that a leg is about: the end of the send; where none is, when the leg began.
-Seconds left_at(const Trace& trace, const TraceLeg& leg) {
+/// The end of the send of a leg's message; without a send, the begin of the leg.
+Seconds send_end(const Trace& trace, const TraceLeg& leg) {
   Seconds when = leg.begin;
   for (const auto& span : trace.spans_of(leg.from))
     if (span.activity == Activity::send && span.peer == leg.to && span.stage == leg.stage && span.begin >= leg.begin &&
@@ -132,41 +127,36 @@ std::string csv_of(const Trace& trace, const std::vector<Rank>& rows) {
 
 Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id) {
   const auto rows = rows_of(trace);
-  constexpr double width = 820, left = 92, right = 24, row = 22;
+  constexpr double width = picture_width, left = 92, right = 24, row = 22;
   const auto strategy = to_string(view.strategy);
   const Seconds total = trace.cost.seconds > 0 ? trace.cost.seconds : 1e-9;
-  std::string way;
-  for (const auto& leg : trace.critical)
-    way += fmt::format("{}{}", way.empty() ? fmt::format("{} to ", leg.from) : " to ", leg.to);
+  std::vector<Rank> path_ranks{trace.critical.empty() ? 0 : trace.critical.front().from};
+  for (const auto& leg : trace.critical) path_ranks.push_back(leg.to);
   Svg svg(id, "When ranks do what: " + shorten(strategy, 15, 540),
-          fmt::format(
-              "What {} of {} ranks do during an exchange with {} that is predicted to take {}. The critical way "
-              "goes from rank {}.",
-              rows.size(), trace.finish.size(), strategy, format_seconds(trace.cost.seconds), way.empty() ? "0" : way),
-          width);
-  double y = svg.paragraph(
-      16, svg.heading() + 6,
-      fmt::format("Predicted, {} of {} ranks: those on the critical way (the bold line, on which the end depends), and "
-                  "some others.",
-                  rows.size(), trace.finish.size()),
-      width - 32, "dim", 12);
-  std::vector<std::pair<Look, std::string>> legend;
+          fmt::format("What {} of {} ranks do during an exchange with {} that is predicted to take {}. The critical "
+                      "path goes from rank {}.",
+                      rows.size(), trace.finish.size(), strategy, format_seconds(trace.cost.seconds),
+                      join(path_ranks, " to ")));
+  double y = svg.head(fmt::format(
+      "Predicted, {} of {} ranks: those on the critical path (the bold line, on which the end depends), and "
+      "some others.",
+      rows.size(), trace.finish.size()));
+  Legend legend;
   for (const auto activity : {Activity::send, Activity::receive, Activity::copy, Activity::library, Activity::wait})
     if (std::ranges::any_of(trace.spans, [&](const TraceSpan& s) { return s.activity == activity; }))
       legend.emplace_back(look_of(activity).look, look_of(activity).name);
   y = svg.legend(left, y, width - left - right, legend) + 4;
   const Axis axis{Scale::linear, 0, total, left, width - right};
   const double bottom = y + row * static_cast<double>(rows.size());
-  draw_bottom_axis(
-      svg, axis, bottom + 4, y, "", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 8);
+  draw_bottom_axis(svg, axis, bottom + 4, y, "", time_label, 8);
   const auto top_of = [&](Rank rank) {
     return y + row * static_cast<double>(std::ranges::lower_bound(rows, rank) - rows.begin());
   };
-  const Seconds least_gap = total / (width - left - right) / 2;
+  const Seconds visible_gap = total / (width - left - right) / 2;
   for (const auto rank : rows) {
     const double top = top_of(rank);
     svg.text(left - 8, top + row / 2 + 4, fmt::format("rank {}", rank), "ink", Anchor::end, 11);
-    for (const auto& bar : bars_of(trace, rank, least_gap)) {
+    for (const auto& bar : bars_of(trace, rank, visible_gap)) {
       const auto& look = look_of(bar.activity);
       svg.mark(axis.at(bar.begin), top + look.top * row, std::max(0.4, axis.at(bar.end) - axis.at(bar.begin)),
                look.height * row, look.look, tip_of(view, rank, bar));
@@ -181,14 +171,14 @@ Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::s
     const double from = top_of(leg.from) + row / 2, to = top_of(leg.to) + row / 2;
     const auto point = [&](Seconds when, double at_y) { return svg_number(axis.at(when)) + " " + svg_number(at_y); };
     path += fmt::format("{}{}", path.empty() ? "M" : " L", point(leg.begin, from));
-    if (leg.from != leg.to) path += " L" + point(left_at(trace, leg), from);
+    if (leg.from != leg.to) path += " L" + point(send_end(trace, leg), from);
     path += " L" + point(leg.end, to);
   }
   if (!path.empty()) {
-    const auto last = trace.critical.back().to;  // which may have to unpack
-    path += fmt::format(" L{} {}", svg_number(axis.at(trace.finish[at(last)])), svg_number(top_of(last) + row / 2));
+    const auto last = trace.critical.back().to;  // it may unpack after its last message
+    append(path, " L{} {}", svg_number(axis.at(trace.finish[at(last)])), svg_number(top_of(last) + row / 2));
     svg.path(path, "halo");
-    svg.path(path, "bold", "the critical way");
+    svg.path(path, "bold", "the critical path");
   }
   return std::move(svg).finish(bottom + 34, json_of(view, trace, rows), csv_of(trace, rows));
 }
@@ -197,7 +187,7 @@ std::string chrome_trace(const ExchangeView& view, const Trace& trace) {
   constexpr double us = 1e6;
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   constexpr std::size_t bytes_of_span = 160;
-  text.reserve(bytes_of_span * trace.spans.size());  // it may be large: growing would take twice as much
+  text.reserve(bytes_of_span * trace.spans.size());  // growing would need twice the memory
   for (int node = 0; node < view.layout.nodes(); ++node)
     append(text, "{}\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"node {}\"}}}}",
            node > 0 ? "," : "", node, node);

@@ -1,4 +1,4 @@
-// The timeline: what ranks do when in a predicted exchange.
+// The timeline: the activities of ranks over the time of a predicted exchange.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace commpass {
 
-/// Rows of some ranks: those on the critical way, which is marked, and others spread over the machine.
+/// Rows of sampled ranks: those on the critical path, which is drawn in bold, and evenly spaced others.
 Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id = "timeline");
 
-/// All of it for Perfetto and chrome://tracing (Trace Event Format, JSON object): a process for each node, a thread for
-/// each rank, microseconds.
+/// The activities of all ranks for Perfetto and chrome://tracing (Trace Event Format, JSON object): a process for each
+/// node, a thread for each rank, microseconds.
 std::string chrome_trace(const ExchangeView& view, const Trace& trace);
 
 }  // namespace commpass

@@ -39,14 +39,14 @@ DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
   const auto too_many = [](std::int64_t edges) -> DrawnPattern {
     return {{},
             fmt::format("{} edges are too many to draw", edges),
-            fmt::format("use a pattern with at most {}", most_drawn_edges)};
+            fmt::format("use a pattern with at most {}", drawn_edges_max)};
   };
   if (const auto cartesian = arguments.pattern.cartesian()) {  // whose edges need not be made to be counted
     const auto edges = std::int64_t{cartesian->neighborhood.grid.ranks()} * cartesian->neighborhood.size();
-    if (edges > most_drawn_edges) return too_many(edges);
+    if (edges > drawn_edges_max) return too_many(edges);
   }
   auto pattern = arguments.pattern.load();
-  if (std::ssize(pattern.edges) > most_drawn_edges) return too_many(std::ssize(pattern.edges));
+  if (std::ssize(pattern.edges) > drawn_edges_max) return too_many(std::ssize(pattern.edges));
   return {std::move(pattern), {}, {}};
 }
 

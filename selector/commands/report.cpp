@@ -107,7 +107,7 @@ void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& predi
   page.heading("When ranks do what");
   page.picture(draw_timeline(view, trace_view(view, prediction.profile.machine)));
   page.heading("Layout");
-  if (view.layout.ranks() <= most_drawn_ranks) page.picture(draw_layout(view.layout, view.positions));
+  if (view.layout.ranks() <= drawn_ranks_max) page.picture(draw_layout(view.layout, view.positions));
   else page.paragraph(view.layout.describe() + ": too many ranks to draw.");
   if (!other) return;
   const auto other_view = view_exchange(*drawn.pattern, prediction.layout, *other);

@@ -11,6 +11,13 @@ std::string context_lines(const ReportContext& context) {
   return text;
 }
 
+std::string inputs_of(const ReportContext& context) {
+  std::vector<std::string> inputs;
+  for (const auto& [key, value] : context)
+    if (key == "profile" || key == "layout" || key == "pattern") inputs.push_back(value);
+  return join(inputs, "; ");
+}
+
 std::string json_text(const Json& json, int indent) { return json.dump(indent) + "\n"; }
 
 Json json_head(const ReportContext& context) {

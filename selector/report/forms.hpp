@@ -19,6 +19,9 @@ using ReportContext = std::vector<std::pair<std::string, std::string>>;
 /// "layout: 2x16", a line for each key.
 std::string context_lines(const ReportContext& context);
 
+/// The profile, the layout and the pattern in one line.
+std::string inputs_of(const ReportContext& context);
+
 inline constexpr int json_indent = 2;     ///< of reports; -1: all on one line
 inline constexpr int picture_indent = 1;  ///< of the numbers of pictures, which take many lines
 
