@@ -26,16 +26,16 @@ namespace commpass {
 
 namespace {
 
-/// Keys of an MPI_Info that exchanges read, and not communicators.
+/// Keys of an MPI_Info that only exchanges read.
 constexpr std::array hints_of_exchanges{"commpass_any_buffers", "commpass_calls", "commpass_counts_differ",
                                         "commpass_planner_seconds"};
 
-/// @throws InputError also for what no exchange that is called once can run
+/// @throws InputError also for a strategy that unplanned exchanges cannot run
 Strategy parse_one_shot(const std::string& text) {
   auto strategy = parse_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing)
     throw InputError("strategy " + text,
-                     "its ways depend on the whole pattern, which an exchange that is called once does not gather",
+                     "its paths depend on the whole pattern, which an exchange that is called once does not gather",
                      "use another one");
   return strategy;
 }
@@ -163,11 +163,12 @@ void read_value(Environment& environment, const EnvironmentVariable& variable, c
   }
 }
 
-/// Of configuration files, after the XDG Base Directory Specification, by which a path that is not absolute is none.
+/// The directory of configuration files by the XDG Base Directory Specification, which ignores relative paths.
 std::string user_directory(const std::vector<std::string>& entries) {
   const auto absolute = [&](const std::string& prefix) {
-    const auto entry = std::ranges::find_if(entries, [&](const auto& e) { return e.starts_with(prefix + "=/"); });
-    return entry == entries.end() ? std::string() : entry->substr(prefix.size() + 1);
+    for (const auto& entry : entries)
+      if (entry.starts_with(prefix + "=/")) return entry.substr(prefix.size() + 1);
+    return std::string();
   };
   if (const auto given = absolute("XDG_CONFIG_HOME"); !given.empty()) return given + "/commpass";
   const auto home = absolute("HOME");

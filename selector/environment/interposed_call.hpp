@@ -1,4 +1,4 @@
-// The MPI calls that libcommpass-mpi intercepts: one row each. docs/unmodified.md lists them; a test compares.
+// The MPI calls that libcommpass-mpi intercepts: a row for each. docs/unmodified.md lists them; a test compares.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,12 @@
 
 namespace commpass {
 
-/// What libcommpass-mpi does with an MPI call.
 enum class CallRole {
-  taken_over,  ///< blocks: all ranks of the communicator meet in it; libcommpass-mpi runs it where that is faster
-  recorded     ///< starts an exchange, or makes a request for it; MPI runs it, libcommpass-mpi counts and records it
+  taken_over,  ///< blocks all ranks of the communicator; libcommpass-mpi runs it if it is faster
+  recorded     ///< starts an exchange or makes its request; MPI runs it, and libcommpass-mpi records it
 };
 
-/// ROW(name as MPI has it without its prefix, role). `preload/` defines the function of each. The order of the rows is
-/// that of reports.
+/// ROW(name of the MPI call without its prefix, role), in the order of reports. `preload/` defines the functions.
 #define COMMPASS_INTERPOSED_CALLS(ROW)   \
   ROW(alltoall, taken_over)              \
   ROW(alltoallv, taken_over)             \
@@ -73,7 +71,7 @@ constexpr bool is_of_neighborhood(InterposedCall call) {
          std::string_view::npos;
 }
 
-/// Does libcommpass-mpi run it where that is faster?
+/// Does libcommpass-mpi run it if that is faster?
 constexpr bool can_be_taken_over(InterposedCall call) {
   return interposed_call_roles[static_cast<std::size_t>(call)] == CallRole::taken_over;
 }
@@ -81,8 +79,8 @@ constexpr bool can_be_taken_over(InterposedCall call) {
 /// Do all ranks of the communicator meet in it?
 constexpr bool blocks(InterposedCall call) { return can_be_taken_over(call); }
 
-/// ROW(name as MPI has it without its prefix, CallEffect). MPI calls of messages, which MPI runs in any case, and which
-/// a record counts. `preload/message_calls.hpp` defines the function of each.
+/// ROW(name of the MPI call without its prefix, CallEffect). MPI runs these calls of messages, and records count them.
+/// `preload/message_calls.hpp` defines the functions.
 #define COMMPASS_COUNTED_CALLS(ROW) \
   ROW(send, sends)                  \
   ROW(bsend, sends)                 \
@@ -145,8 +143,8 @@ inline constexpr std::array counted_call_effects = {
 #undef COMMPASS_ROW
 };
 
-/// May it wait for other ranks, so that it is known how long it takes? Posting a message is not timed, since reading a
-/// clock takes longer than counting.
+/// Is its time recorded? Only if it may wait for other ranks: for other calls, reading a clock takes longer than
+/// counting.
 constexpr bool is_timed(CountedCall call) {
   const auto number = static_cast<std::size_t>(call);
   const std::string_view name = counted_call_names[number];
@@ -160,12 +158,12 @@ constexpr bool is_timed(CountedCall call) {
   return false;
 }
 
-/// Is it a call of messages, not a collective?
+/// Is it the name of a counted call, not of a collective?
 constexpr bool is_counted_call(std::string_view name) {
   return std::ranges::find(counted_call_names, name) != counted_call_names.end();
 }
 
-/// What COMMPASS_MPI_CALLS calls all of them.
+/// The name of all counted calls in COMMPASS_MPI_CALLS.
 inline constexpr std::string_view counted_calls_name = "messages";
 
 }  // namespace commpass
