@@ -6,8 +6,6 @@
 #include <array>
 #include <span>
 
-#include "bindings/petsc/shared_communicator.hpp"
-
 namespace commpass {
 
 namespace {
@@ -21,7 +19,26 @@ PetscErrorCode bytes_of(MPI_Datatype unit, Bytes& bytes) {
   return 0;
 }
 
-/// In the order in which it uses them.
+struct SharedCommunicator {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::weak_ptr<Communicator> communicator = {};
+};
+
+/// The Communicator of all star forests on one communicator of PETSc, which lives as long as a forest holds it.
+/// Collective if there is none yet. @throws Error, the same on every rank
+std::shared_ptr<Communicator> shared_communicator(MPI_Comm comm) {
+  static auto& all =
+      *new std::vector<SharedCommunicator>;  // not destroyed: PETSc may be finalized after static objects
+  // MPI may reuse the handle of a freed communicator, whose forests no longer hold their Communicator.
+  std::erase_if(all, [](const SharedCommunicator& one) { return one.communicator.expired(); });
+  const auto found = std::ranges::find(all, comm, &SharedCommunicator::comm);
+  if (found != all.end()) return found->communicator.lock();
+  auto made = std::make_shared<Communicator>(comm);
+  all.push_back({comm, made});
+  return made;
+}
+
+/// The directions of an operation in their order.
 std::span<const Direction> directions_of(ForestOperation::Kind kind) {
   static constexpr std::array fetch{Direction::to_roots, Direction::to_leaves};
   const std::span all(fetch);
@@ -72,20 +89,20 @@ PetscErrorCode ForestOperations::wire_once(PetscSF forest, bool is_device_memory
   return 0;
 }
 
-/// All ranks count alike, and so decide alike.
+/// Decides the same on all ranks, since their counts are equal.
 PetscErrorCode ForestOperations::is_for_us(PetscSF forest, const ForestOperation& operation, Bytes unit_bytes,
                                            bool& is_ours) {
   is_ours = false;
   PetscMPIInt ranks = 0;
   PetscCallMPI(MPI_Comm_size(comm_of(forest), &ranks));
   if (ranks == 1 || unit_bytes <= 0 || is_left_to_basic_) return 0;
-  bool is_often = true, has_room = true;
+  bool recurs = true, has_room = true;
   for (const auto direction : directions_of(operation.kind)) {
-    auto& those = exchanges(direction, unit_bytes);
-    is_often = those.count() > settings.after && is_often;
-    has_room = those.has_room() && has_room;
+    auto& counted = exchanges(direction, unit_bytes);
+    recurs = counted.count() > settings.after && recurs;
+    has_room = counted.has_room() && has_room;
   }
-  if (!is_often || !has_room) return 0;
+  if (!recurs || !has_room) return 0;
   if (operation.kind == Kind::fetch && is_fetch_in_flight(unit_bytes)) return 0;
   PetscCall(wire_once(forest, is_on_device(operation)));
   if (wiring_ && is_on_device(operation))
@@ -96,13 +113,14 @@ PetscErrorCode ForestOperations::is_for_us(PetscSF forest, const ForestOperation
   return 0;
 }
 
-/// The way back begins at the end of a fetch, so ranks that cannot tell two of them apart would wait for each other.
+/// The values return at the end of a fetch. Two fetches of one unit size may deadlock: a rank without roots and leaves
+/// cannot distinguish them, and may end them in another order.
 bool ForestOperations::is_fetch_in_flight(Bytes unit_bytes) const {
   return std::ranges::any_of(
       in_flight_, [&](const InFlight& one) { return one.kind == Kind::fetch && one.unit_bytes == unit_bytes; });
 }
 
-/// The first of them, where a rank without roots and leaves has several that look alike.
+/// The first one, if a rank without roots and leaves has several equal ones.
 std::vector<ForestOperations::InFlight>::iterator ForestOperations::find(const ForestOperation& operation,
                                                                          Bytes unit_bytes) {
   return std::ranges::find_if(in_flight_, [&](const InFlight& one) {
@@ -143,7 +161,7 @@ PetscErrorCode ForestOperations::pack_and_start(const ForestOperation& operation
   const void* const array = operation.kind == Kind::bcast ? operation.roots : operation.leaves;
   PetscCall(bcast(side.packing, operation.unit, array, flight.out->sent.get(), MPI_REPLACE));
   flight.out->exchange.start();
-  // What stays here goes first, as with type basic: sums are the same to the last bit.
+  // Local edges come first, as with type basic, so that sums have the same bits.
   switch (operation.kind) {
     case Kind::bcast:
       PetscCall(bcast(wiring_->inner, operation.unit, operation.roots, operation.leaves, operation.op));

@@ -1,4 +1,4 @@
-// What a star forest of type commpass keeps beside what type basic keeps of it, and how its operations run.
+// The operations of a star forest of type commpass, and their state.
 #pragma once
 
 #include <petscsf.h>
@@ -13,8 +13,8 @@
 namespace commpass {
 
 struct ForestSettings {
-  PetscInt after = 16;        ///< so many exchanges of units of one size in one direction are left to basic first
-  std::string strategy = {};  ///< empty: what is cheapest
+  PetscInt after = 16;        ///< exchanges by type basic before planning, for each unit size and direction
+  std::string strategy = {};  ///< empty: the cheapest
 };
 
 /// The arguments of PetscSFBcastBegin and its like.
@@ -23,7 +23,7 @@ struct ForestOperation {
   Kind kind = Kind::bcast;
   MPI_Datatype unit = MPI_DATATYPE_NULL;
   PetscMemType root_memory = PETSC_MEMTYPE_HOST, leaf_memory = PETSC_MEMTYPE_HOST;
-  void *roots = nullptr, *leaves = nullptr;  ///< that which the kind of operation only reads is not written
+  void *roots = nullptr, *leaves = nullptr;  ///< the operation does not write the one that it only reads
   void* fetched = nullptr;
   MPI_Op op = MPI_OP_NULL;
 };
@@ -32,16 +32,16 @@ class ForestOperations {
  public:
   ForestSettings settings = {};
 
-  /// Begins an operation, unless it is left to basic: then it only counts it. Collective.
-  /// @return `is_begun`: is it ours?
+  /// Counts an operation, and begins it unless it is left to basic. Collective.
+  /// @return `is_begun`: did it begin here?
   PetscErrorCode begin(PetscSF forest, const ForestOperation& operation, bool& is_begun);
-  /// Ends one that is ours. @return `is_ended`: was there one?
+  /// Ends an operation that began here. @return `is_ended`: was there one?
   PetscErrorCode end(const ForestOperation& operation, bool& is_ended);
 
   bool is_any_in_flight() const { return !in_flight_.empty(); }
   bool is_any_planned() const;
   std::string description() const;
-  /// Forgets the graph and its plans. Collective where something is planned.
+  /// Frees the graph and its plans. Collective if there are plans.
   void reset();
 
  private:
@@ -61,9 +61,9 @@ class ForestOperations {
   PetscErrorCode pack_and_start(const ForestOperation& operation, InFlight& flight);
   PetscErrorCode wait_and_unpack(const ForestOperation& operation, InFlight& flight);
 
-  std::unique_ptr<ForestWiring> wiring_ = {};        ///< none before the first exchange that is not left to basic
-  bool is_left_to_basic_ = false;                    ///< all of it, as the ranks have agreed
-  std::shared_ptr<Communicator> communicator_ = {};  ///< kept when the graph is reset
+  std::unique_ptr<ForestWiring> wiring_ = {};        ///< null before the first exchange that is not left to basic
+  bool is_left_to_basic_ = false;                    ///< the ranks agreed on basic for all operations
+  std::shared_ptr<Communicator> communicator_ = {};  ///< outlives a reset of the graph
   std::vector<UnitExchanges> exchanges_ = {};
   std::vector<InFlight> in_flight_ = {};
 };

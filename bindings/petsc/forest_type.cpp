@@ -1,25 +1,26 @@
-#include "bindings/petsc/forest_type.hpp"
-
+// The star forest type commpass for PETSc: the function that PETSc calls after loading libsfcommpass.so (-dll_append),
+// and the table of functions. A forest has the set-up and the data of type basic. Its ForestOperations are composed
+// with it.
 #include <petsc/private/sfimpl.h>
 
 #include <sstream>
+#include <string>
 
 #include "bindings/petsc/forest_operations.hpp"
-#include "model/base/error.hpp"
-
-// A forest of type commpass is one of type basic, whose set-up and data it has, with other operations. What it keeps
-// besides is composed with the object.
+#include "bindings/petsc/petsc_kind.hpp"
 
 namespace commpass {
 
 namespace {
 
+using Kind = ForestOperation::Kind;
+
 constexpr auto* kept_as = "commpass_forest_operations";
 
-/// Of type basic, the same for all forests.
+/// The functions of type basic.
 _PetscSFOps basic = {};
 
-/// Runs what PETSc calls, which knows no exceptions.
+/// Turns exceptions into errors of PETSc.
 template <class Action>
 PetscErrorCode guarded(PetscSF forest, Action action) {
   std::string sentence;
@@ -56,15 +57,23 @@ PetscErrorCode keep_operations(PetscSF forest) {
   return 0;
 }
 
-/// @param ours      called with the forest's operations, tells whether the step is theirs
-/// @param by_basic  does it otherwise
-template <class Ours, class ByBasic>
-PetscErrorCode step(PetscSF forest, Ours ours, ByBasic by_basic) {
+template <class Action>
+PetscErrorCode with_operations(PetscSF forest, Action action) {
   return guarded(forest, [&]() -> PetscErrorCode {
     ForestOperations* operations = nullptr;
     PetscCall(operations_of(forest, operations));
+    PetscCall(action(*operations));
+    return 0;
+  });
+}
+
+/// @param ours      runs the step unless it is left to basic, and returns in its second argument whether it did
+/// @param by_basic  runs the step otherwise
+template <class Ours, class ByBasic>
+PetscErrorCode step(PetscSF forest, Ours ours, ByBasic by_basic) {
+  return with_operations(forest, [&](ForestOperations& operations) -> PetscErrorCode {
     bool is_ours = false;
-    PetscCall(ours(*operations, is_ours));
+    PetscCall(ours(operations, is_ours));
     if (!is_ours) PetscCall(by_basic());
     return 0;
   });
@@ -83,31 +92,15 @@ PetscErrorCode end(PetscSF forest, const ForestOperation& operation, ByBasic by_
       forest, [&](ForestOperations& ours, bool& is_ended) { return ours.end(operation, is_ended); }, by_basic);
 }
 
-ForestOperation bcast_of(MPI_Datatype unit, const void* roots, void* leaves, MPI_Op op) {
-  ForestOperation operation;
-  operation.kind = ForestOperation::Kind::bcast;
-  operation.unit = unit;
-  operation.roots = const_cast<void*>(roots);
-  operation.leaves = leaves;
-  operation.op = op;
-  return operation;
-}
-
-ForestOperation reduce_of(MPI_Datatype unit, const void* leaves, void* roots, MPI_Op op) {
-  ForestOperation operation;
-  operation.kind = ForestOperation::Kind::reduce;
-  operation.unit = unit;
-  operation.roots = roots;
-  operation.leaves = const_cast<void*>(leaves);
-  operation.op = op;
-  return operation;
-}
-
-ForestOperation fetch_of(MPI_Datatype unit, void* roots, const void* leaves, void* fetched, MPI_Op op) {
-  ForestOperation operation = reduce_of(unit, leaves, roots, op);
-  operation.kind = ForestOperation::Kind::fetch;
-  operation.fetched = fetched;
-  return operation;
+/// PETSc's functions have const pointers to the arrays that they only read.
+ForestOperation operation_of(Kind kind, MPI_Datatype unit, const void* roots, const void* leaves, MPI_Op op,
+                             void* fetched = nullptr) {
+  return {.kind = kind,
+          .unit = unit,
+          .roots = const_cast<void*>(roots),
+          .leaves = const_cast<void*>(leaves),
+          .fetched = fetched,
+          .op = op};
 }
 
 ForestOperation in_memory(ForestOperation operation, PetscMemType root_memory, PetscMemType leaf_memory) {
@@ -118,35 +111,35 @@ ForestOperation in_memory(ForestOperation operation, PetscMemType root_memory, P
 
 PetscErrorCode begin_bcast(PetscSF forest, MPI_Datatype unit, PetscMemType root_memory, const void* roots,
                            PetscMemType leaf_memory, void* leaves, MPI_Op op) {
-  return begin(forest, in_memory(bcast_of(unit, roots, leaves, op), root_memory, leaf_memory),
+  return begin(forest, in_memory(operation_of(Kind::bcast, unit, roots, leaves, op), root_memory, leaf_memory),
                [&] { return basic.BcastBegin(forest, unit, root_memory, roots, leaf_memory, leaves, op); });
 }
 
 PetscErrorCode end_bcast(PetscSF forest, MPI_Datatype unit, const void* roots, void* leaves, MPI_Op op) {
-  return end(forest, bcast_of(unit, roots, leaves, op),
+  return end(forest, operation_of(Kind::bcast, unit, roots, leaves, op),
              [&] { return basic.BcastEnd(forest, unit, roots, leaves, op); });
 }
 
 PetscErrorCode begin_reduce(PetscSF forest, MPI_Datatype unit, PetscMemType leaf_memory, const void* leaves,
                             PetscMemType root_memory, void* roots, MPI_Op op) {
-  return begin(forest, in_memory(reduce_of(unit, leaves, roots, op), root_memory, leaf_memory),
+  return begin(forest, in_memory(operation_of(Kind::reduce, unit, roots, leaves, op), root_memory, leaf_memory),
                [&] { return basic.ReduceBegin(forest, unit, leaf_memory, leaves, root_memory, roots, op); });
 }
 
 PetscErrorCode end_reduce(PetscSF forest, MPI_Datatype unit, const void* leaves, void* roots, MPI_Op op) {
-  return end(forest, reduce_of(unit, leaves, roots, op),
+  return end(forest, operation_of(Kind::reduce, unit, roots, leaves, op),
              [&] { return basic.ReduceEnd(forest, unit, leaves, roots, op); });
 }
 
 PetscErrorCode begin_fetch(PetscSF forest, MPI_Datatype unit, PetscMemType root_memory, void* roots,
                            PetscMemType leaf_memory, const void* leaves, void* fetched, MPI_Op op) {
-  return begin(forest, in_memory(fetch_of(unit, roots, leaves, fetched, op), root_memory, leaf_memory), [&] {
-    return basic.FetchAndOpBegin(forest, unit, root_memory, roots, leaf_memory, leaves, fetched, op);
-  });
+  return begin(
+      forest, in_memory(operation_of(Kind::fetch, unit, roots, leaves, op, fetched), root_memory, leaf_memory),
+      [&] { return basic.FetchAndOpBegin(forest, unit, root_memory, roots, leaf_memory, leaves, fetched, op); });
 }
 
 PetscErrorCode end_fetch(PetscSF forest, MPI_Datatype unit, void* roots, const void* leaves, void* fetched, MPI_Op op) {
-  return end(forest, fetch_of(unit, roots, leaves, fetched, op),
+  return end(forest, operation_of(Kind::fetch, unit, roots, leaves, op, fetched),
              [&] { return basic.FetchAndOpEnd(forest, unit, roots, leaves, fetched, op); });
 }
 
@@ -168,12 +161,7 @@ PetscErrorCode read_options(ForestSettings& settings, PetscOptionItems* PetscOpt
 }
 
 PetscErrorCode set_from_options(PetscSF forest, PetscOptionItems* items) {
-  return guarded(forest, [&]() -> PetscErrorCode {
-    ForestOperations* operations = nullptr;
-    PetscCall(operations_of(forest, operations));
-    PetscCall(read_options(operations->settings, items));
-    return 0;
-  });
+  return with_operations(forest, [&](ForestOperations& ours) { return read_options(ours.settings, items); });
 }
 
 PetscErrorCode print(const ForestOperations& operations, PetscViewer viewer) {
@@ -188,16 +176,14 @@ PetscErrorCode print(const ForestOperations& operations, PetscViewer viewer) {
 }
 
 PetscErrorCode view(PetscSF forest, PetscViewer viewer) {
-  return guarded(forest, [&]() -> PetscErrorCode {
-    ForestOperations* operations = nullptr;
-    PetscCall(operations_of(forest, operations));
+  return with_operations(forest, [&](const ForestOperations& ours) -> PetscErrorCode {
     PetscCall(basic.View(forest, viewer));
-    PetscCall(print(*operations, viewer));
+    PetscCall(print(ours, viewer));
     return 0;
   });
 }
 
-/// -sf_commpass_view: what was exchanged how, when the forest ends. Few programs call PetscSFView then.
+/// -sf_commpass_view describes the exchanges at the end of the forest, where few programs call PetscSFView.
 PetscErrorCode view_at_end(PetscSF forest, const ForestOperations& operations) {
   if (!operations.is_any_planned()) return 0;
   auto* const object = reinterpret_cast<PetscObject>(forest);
@@ -214,14 +200,12 @@ PetscErrorCode view_at_end(PetscSF forest, const ForestOperations& operations) {
 }
 
 PetscErrorCode forget_graph(PetscSF forest) {
-  return guarded(forest, [&]() -> PetscErrorCode {
-    ForestOperations* operations = nullptr;
-    PetscCall(operations_of(forest, operations));
-    if (operations->is_any_in_flight())
+  return with_operations(forest, [&](ForestOperations& ours) -> PetscErrorCode {
+    if (ours.is_any_in_flight())
       SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(forest)), PETSC_ERR_ARG_WRONGSTATE,
               "star forest of type commpass: an operation has begun and not ended; end it first");
-    PetscCall(view_at_end(forest, *operations));
-    operations->reset();
+    PetscCall(view_at_end(forest, ours));
+    ours.reset();
     return 0;
   });
 }
@@ -240,16 +224,15 @@ PetscErrorCode destroy(PetscSF forest) {
 }
 
 PetscErrorCode duplicate(PetscSF forest, PetscSFDuplicateOption, PetscSF copy) {
-  return guarded(forest, [&]() -> PetscErrorCode {
-    ForestOperations *from = nullptr, *to = nullptr;
-    PetscCall(operations_of(forest, from));
+  return with_operations(forest, [&](const ForestOperations& from) -> PetscErrorCode {
+    ForestOperations* to = nullptr;
     PetscCall(operations_of(copy, to));
-    to->settings = from->settings;
+    to->settings = from.settings;
     return 0;
   });
 }
 
-/// PETSc's general way, for that of type basic makes a forest of type basic.
+/// Calls PETSc's general implementation: that of type basic returns a forest of type basic.
 PetscErrorCode create_embedded_root_forest(PetscSF forest, PetscInt count, const PetscInt* selected,
                                            PetscSF* embedded) {
   forest->ops->CreateEmbeddedRootSF = nullptr;
@@ -261,8 +244,7 @@ PetscErrorCode create_embedded_root_forest(PetscSF forest, PetscInt count, const
   return 0;
 }
 
-}  // namespace
-
+/// Makes a star forest one of type commpass.
 PetscErrorCode create_forest(PetscSF forest) {
   PetscErrorCode (*create_basic)(PetscSF) = nullptr;
   PetscCall(PetscFunctionListFind(PetscSFList, PETSCSFBASIC, &create_basic));
@@ -285,4 +267,32 @@ PetscErrorCode create_forest(PetscSF forest) {
   return 0;
 }
 
+constexpr PetscKind built_for{PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_SCALAR == PETSC_COMPLEX,
+                              static_cast<int>(sizeof(PetscScalar)), static_cast<int>(sizeof(PetscInt))};
+
+/// The kind of the loaded library, which may differ from that of the headers.
+PetscErrorCode find_running(PetscKind& running) {
+  PetscInt major = 0, minor = 0, subminor = 0, release = 0;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscDataType scalar = PETSC_DATATYPE_UNKNOWN;
+  PetscBool is_known = PETSC_FALSE;
+  PetscCall(PetscDataTypeFromString("scalar", &scalar, &is_known));
+  std::size_t scalar_bytes = 0, index_bytes = 0;
+  PetscCall(PetscDataTypeGetSize(scalar, &scalar_bytes));
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &index_bytes));
+  running = {static_cast<int>(major), static_cast<int>(minor), scalar == PETSC_COMPLEX, static_cast<int>(scalar_bytes),
+             static_cast<int>(index_bytes)};
+  return 0;
+}
+
+}  // namespace
 }  // namespace commpass
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sfcommpass() {
+  commpass::PetscKind running;
+  PetscCall(commpass::find_running(running));
+  const auto refusal = commpass::why_not_loaded(commpass::built_for, running);
+  if (!refusal.empty()) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "%s", refusal.c_str());
+  PetscCall(PetscSFRegister("commpass", commpass::create_forest));
+  return 0;
+}

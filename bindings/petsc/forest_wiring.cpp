@@ -6,9 +6,9 @@ namespace commpass {
 
 namespace {
 
-/// What PETSc tells of one side: rank after rank, this one first if it is there (a group that is "distinguished").
+/// PETSc's list of one side by rank; this rank, if present, is the first one ("distinguished").
 struct ListedSide {
-  PetscInt ranks = 0, own = 0;  ///< how many, and how many of them are this rank: 0 or 1
+  PetscInt ranks = 0, own = 0;  ///< number of ranks, and of entries of this rank: 0 or 1
   const PetscMPIInt* rank = nullptr;
   const PetscInt *offsets = nullptr, *places = nullptr;
 

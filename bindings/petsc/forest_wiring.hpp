@@ -1,4 +1,4 @@
-// How a star forest is wired: whom its ranks send to, and where the units lie that travel.
+// The wiring of a star forest: peers of a rank, and the places of units.
 #pragma once
 
 #include <petscsf.h>
@@ -10,26 +10,26 @@
 
 namespace commpass {
 
-/// Units that go to, or come from, another rank; they lie together in a buffer.
+/// Units for or from another rank, contiguous in a buffer.
 struct UnitEdge {
   Rank peer = 0;
   PetscInt offset = 0, count = 0;  ///< in units
 };
 
-/// One side of the edges that leave this rank.
+/// The edges between roots, or leaves, of this rank and other ranks.
 struct WiredSide {
   std::vector<UnitEdge> edges = {};
-  PetscInt units = 0;        ///< of all edges: the size of the buffer
-  LocalForest packing = {};  ///< its roots are the array of PETSc's user, its leaves the buffer
+  PetscInt units = 0;        ///< size of the buffer
+  LocalForest packing = {};  ///< its roots are the user's array, its leaves the buffer
 };
 
 struct ForestWiring {
   WiredSide roots = {}, leaves = {};
-  LocalForest inner = {};  ///< the edges that stay on this rank
+  LocalForest inner = {};  ///< edges within this rank
 };
 
 /// Local.
-/// @param forest  that type basic has set up; the wiring must not outlive its set-up
+/// @param forest  set up by type basic; its set-up must outlive the wiring
 PetscErrorCode wire(PetscSF forest, ForestWiring& wiring);
 
 }  // namespace commpass

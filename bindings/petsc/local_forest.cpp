@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto here = PETSC_MEMTYPE_HOST;
 
-/// PetscSFSetGraph would sort leaves, and with them the order in which they are combined.
+/// PetscSFSetGraph would sort the leaves, which changes the order of sums.
 void place_leaves(PetscSF forest, PetscInt edges, const PetscInt* places) {
   const auto [first, last] = std::minmax_element(places, places + edges);
   forest->mine = const_cast<PetscInt*>(places);
@@ -38,7 +38,7 @@ PetscErrorCode make_local_forest(PetscInt roots, PetscInt edges, const PetscInt*
   for (PetscInt i = 0; i < edges; ++i) nodes[i] = {0, root_places[i]};
   PetscCall(PetscSFSetGraph(forest, roots, edges, nullptr, PETSC_OWN_POINTER, nodes, PETSC_OWN_POINTER));
   if (leaf_places) place_leaves(forest, edges, leaf_places);
-  forest->vscat.logging = PETSC_TRUE;  // the log has the forest that this one works for
+  forest->vscat.logging = PETSC_TRUE;  // keeps it out of the log, which has the user's forest
   PetscCall(PetscSFSetUp(forest));
   return 0;
 }

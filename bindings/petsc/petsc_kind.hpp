@@ -1,4 +1,4 @@
-// Which PETSc this is: a star forest's private table differs between versions, its functions between kinds of numbers.
+// The version and the number types of PETSc. The private table of star forests depends on both.
 #pragma once
 
 #include <string>
@@ -13,9 +13,17 @@ struct PetscKind {
 };
 
 /// "PETSc 3.18 with real numbers of 8 bytes and indices of 4 bytes".
-std::string to_text(const PetscKind& kind);
+inline std::string to_text(const PetscKind& kind) {
+  return "PETSc " + std::to_string(kind.major) + "." + std::to_string(kind.minor) + " with " +
+         (kind.is_complex ? "complex" : "real") + " numbers of " + std::to_string(kind.scalar_bytes) +
+         " bytes and indices of " + std::to_string(kind.index_bytes) + " bytes";
+}
 
-/// Why a star forest type that was built for one PETSc cannot be loaded by another: a sentence; empty: it can.
-std::string why_not_loaded(const PetscKind& built_for, const PetscKind& running);
+/// The reason why one PETSc cannot load a type that was built for another: a sentence; empty: it can.
+inline std::string why_not_loaded(const PetscKind& built_for, const PetscKind& running) {
+  if (built_for == running) return {};
+  return "libsfcommpass: it was built for " + to_text(built_for) + ", and this is " + to_text(running) +
+         "; load the one that was built for this PETSc.";
+}
 
 }  // namespace commpass

@@ -1,5 +1,4 @@
-// The exchanges of a star forest in one direction, of units of one size: counted, and planned when they have come
-// often.
+// The exchanges of a star forest in one direction with units of one size: counted, and planned if they recur.
 #pragma once
 
 #include <petscsys.h>
@@ -17,7 +16,7 @@ namespace commpass {
 
 enum class Direction { to_leaves, to_roots };
 
-/// An exchange that is planned, between buffers in which units lie one after the other.
+/// A planned exchange between buffers of contiguous units.
 struct BufferedExchange {
   std::unique_ptr<std::byte[]> sent, received;
   Exchange exchange;
@@ -29,27 +28,27 @@ class UnitExchanges {
 
   Direction direction() const { return direction_; }
   Bytes unit_bytes() const { return unit_bytes_; }
-  /// @return how many there have been, with this one
+  /// Counts one exchange. @return the count
   PetscInt64 count() { return ++count_; }
 
-  /// May another one be begun? Not where many overlap without end; type basic has no such limit.
-  bool has_room() const { return next_ < most_planned; }
-  /// One that no rank uses. Where there is none yet, it is planned, which is collective.
+  /// May another one begin? The number of overlapping ones is limited; that of type basic is not.
+  bool has_room() const { return next_ < planned_max; }
+  /// A planned exchange that no rank uses. Planning a further one is collective.
   ///
-  /// Ranks need not agree which of several in flight has ended: one without roots and leaves cannot tell them apart. So
-  /// none is used again before all have ended.
-  /// @param strategy  empty: what is cheapest
+  /// Ranks may disagree which of several exchanges has ended: a rank without roots and leaves cannot distinguish them.
+  /// So all of them end before one is used again.
+  /// @param strategy  empty: the cheapest
   /// @throws Error, the same on every rank
   BufferedExchange& take(const ForestWiring& wiring, Communicator& communicator, const std::string& strategy);
-  /// To be called when one that was taken has ended.
+  /// Ends the use of a taken one.
   void give_back();
 
   bool is_planned() const { return !planned_.empty(); }
-  /// For people, line after line: what was exchanged, and which strategy runs, and why.
+  /// Lines for people: the exchange, its strategy and the reason.
   std::string description() const;
 
  private:
-  static constexpr std::size_t most_planned = 8;
+  static constexpr std::size_t planned_max = 8;
 
   Direction direction_;
   Bytes unit_bytes_;
