@@ -1,8 +1,9 @@
-// commpass.native._core: patterns, profiles and prices. It needs no MPI.
+// commpass.native._core: patterns, profiles and predictions, without MPI.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -41,40 +42,28 @@ Pattern pattern_of(int ranks, const Integers& sources, const Integers& destinati
   return pattern;
 }
 
-/// A number of each edge, as an array.
-template <class Get>
-py::array_t<std::int64_t> column(const Pattern& pattern, Get get) {
+/// A member of all edges as an array.
+template <auto member>
+py::array_t<std::int64_t> column(const Pattern& pattern) {
   py::array_t<std::int64_t> result(static_cast<py::ssize_t>(pattern.edges.size()));
-  auto* to = result.mutable_data();
-  for (const auto& edge : pattern.edges) *to++ = get(edge);
+  std::ranges::transform(pattern.edges, result.mutable_data(), [](const Edge& edge) { return edge.*member; });
   return result;
 }
 
 py::dict spread(const Spread& of) {
-  py::dict result;
-  result["min"] = of.min;
-  result["mean"] = of.mean;
-  result["max"] = of.max;
-  return result;
+  using namespace py::literals;
+  return py::dict("min"_a = of.min, "mean"_a = of.mean, "max"_a = of.max);
 }
 
 py::dict numbers_of(const Pattern& pattern) {
+  using namespace py::literals;
   const auto of = statistics(pattern);
-  py::dict result;
-  result["ranks"] = of.ranks;
-  result["idle_ranks"] = of.idle_ranks;
-  result["messages"] = of.total.messages;
-  result["bytes"] = of.total.bytes;
-  result["self_bytes"] = of.self_bytes;
-  result["sends"] = spread(of.sends);
-  result["receives"] = spread(of.receives);
-  result["send_bytes"] = spread(of.send_bytes);
-  result["receive_bytes"] = spread(of.receive_bytes);
-  result["symmetry"] = name_of(of.symmetry);
-  return result;
+  return py::dict("ranks"_a = of.ranks, "idle_ranks"_a = of.idle_ranks, "messages"_a = of.total.messages,
+                  "bytes"_a = of.total.bytes, "self_bytes"_a = of.self_bytes, "sends"_a = spread(of.sends),
+                  "receives"_a = spread(of.receives), "send_bytes"_a = spread(of.send_bytes),
+                  "receive_bytes"_a = spread(of.receive_bytes), "symmetry"_a = name_of(of.symmetry));
 }
 
-/// What one strategy would take.
 struct Prediction {
   std::string strategy;
   Seconds seconds = 0;
@@ -116,15 +105,11 @@ void bind_patterns(py::module_& module) {
           "generate", [](const std::string& text) { return generate_pattern(text); }, py::arg("text"))
       .def_static(
           "read", [](const std::string& path) { return read_pattern(path); }, py::arg("path"))
-      .def(
-          "write", [](const Pattern& pattern, const std::string& path) { write_pattern(pattern, path); },
-          py::arg("path"))
+      .def("write", &write_pattern, py::arg("path"))
       .def_readonly("ranks", &Pattern::ranks)
-      .def_property_readonly("sources",
-                             [](const Pattern& p) { return column(p, [](const Edge& e) { return e.source; }); })
-      .def_property_readonly("destinations",
-                             [](const Pattern& p) { return column(p, [](const Edge& e) { return e.destination; }); })
-      .def_property_readonly("bytes", [](const Pattern& p) { return column(p, [](const Edge& e) { return e.bytes; }); })
+      .def_property_readonly("sources", &column<&Edge::source>)
+      .def_property_readonly("destinations", &column<&Edge::destination>)
+      .def_property_readonly("bytes", &column<&Edge::bytes>)
       .def("statistics", &numbers_of)
       .def("__len__", [](const Pattern& p) { return p.edges.size(); })
       .def("__repr__", [](const Pattern& p) {

@@ -1,5 +1,4 @@
-// commpass.native._mpi: exchanges between ranks. commpass/mpi.py has the classes that programs use, and checks their
-// arguments.
+// commpass.native._mpi: exchanges between ranks. commpass/mpi.py has the classes for programs, and checks arguments.
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -17,7 +16,7 @@ namespace {
 using namespace commpass;
 using namespace commpass::python;
 
-/// A communicator as mpi4py's _handleof gives it: a number of MPICH, an address of Open MPI.
+/// @param handle  from mpi4py's _handleof: a number of MPICH, an address of Open MPI
 MPI_Comm communicator_of(std::uintptr_t handle) {
   MPI_Comm comm = MPI_COMM_NULL;
   static_assert(sizeof comm <= sizeof handle);
@@ -38,8 +37,8 @@ std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string&
     COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
     options.layout = parse_layout(layout, ranks);
   }
-  const Unlocked unlocked;
-  return std::make_unique<OpenCommunicator>("Communicator", Communicator(comm, profile, options));
+  return unlocked(
+      [&] { return std::make_unique<OpenCommunicator>("Communicator", Communicator(comm, profile, options)); });
 }
 
 void alltoallv(OpenCommunicator& communicator, const py::array& send, const Numbers& send_counts,
@@ -47,43 +46,43 @@ void alltoallv(OpenCommunicator& communicator, const py::array& send, const Numb
                const Numbers& receive_offsets, const std::string& strategy) {
   auto& on = communicator.get();
   const auto type = elements_of(send);
-  const auto* const from = send.data();
-  auto* const to = writable(receive);
-  const Unlocked unlocked;
-  on.alltoallv(from, send_counts, send_offsets, type, to, receive_counts, receive_offsets, type, {strategy, {}});
+  const Buffers at(send, receive);
+  unlocked([&] {
+    on.alltoallv(at.send, send_counts, send_offsets, type, at.receive, receive_counts, receive_offsets, type,
+                 {strategy, {}});
+  });
 }
 
-/// @param failure  what is wrong with the arguments of this rank; empty: nothing
+/// @param failure  the error in the arguments of this rank; empty: none
 std::unique_ptr<OpenExchange> neighbor_exchange(OpenCommunicator& communicator, const py::array& send,
                                                 const EdgeList& sends, const py::array& receive,
                                                 const EdgeList& receives, const std::string& strategy,
                                                 const std::string& failure) {
   auto& on = communicator.get();
-  const auto* const from = send.data();
-  auto* const to = writable(receive);
-  auto exchange = [&] {
-    const Unlocked unlocked;
+  const Buffers at(send, receive);
+  auto exchange = unlocked([&] {
     agree(on.mpi(), failure);
     ExchangeOptions options;
     options.strategy = strategy;
-    return on.neighbor_exchange(from, edges_of<SendEdge>(sends), to, edges_of<ReceiveEdge>(receives), options);
-  }();
+    return on.neighbor_exchange(at.send, edges_of<SendEdge>(sends), at.receive, edges_of<ReceiveEdge>(receives),
+                                options);
+  });
   return std::make_unique<OpenExchange>("Exchange", std::move(exchange), std::vector<py::object>{send, receive});
 }
 
-/// @param owned  indices; with a range its begin and end
+/// @param owned  indices, or the begin and the end of a range
 std::unique_ptr<OpenIndexed> indexed_exchange(OpenCommunicator& communicator, const std::vector<Index>& owned,
                                               bool is_range, const std::vector<Index>& needed, Bytes value_bytes,
                                               bool reverse, const std::string& strategy, const std::string& failure) {
   auto& on = communicator.get();
-  const Unlocked unlocked;
-  agree(on.mpi(), failure);
-  IndexedOptions options;
-  options.strategy = strategy;
-  options.reverse = reverse;
-  const OwnedBy by = is_range ? OwnedBy(IndexRange{owned.at(0), owned.at(1)}) : OwnedBy(std::span<const Index>(owned));
-  auto exchange = on.indexed_exchange(by, needed, value_bytes, options);
-  const py::gil_scoped_acquire locked;
+  auto exchange = unlocked([&] {
+    agree(on.mpi(), failure);
+    IndexedOptions options;
+    options.strategy = strategy;
+    options.reverse = reverse;
+    const auto by = is_range ? OwnedBy(IndexRange{owned.at(0), owned.at(1)}) : OwnedBy(std::span<const Index>(owned));
+    return on.indexed_exchange(by, needed, value_bytes, options);
+  });
   return std::make_unique<OpenIndexed>("IndexedExchange", std::move(exchange));
 }
 
@@ -92,16 +91,18 @@ bool add_if(IndexedExchange& exchange, const py::array& ghosts, const py::array&
   if (!py::isinstance<py::array_t<Number>>(ghosts)) return false;
   const auto* const from = static_cast<const Number*>(ghosts.data());
   auto* const to = static_cast<Number*>(writable(owned));
-  const Unlocked unlocked;
-  if constexpr (std::is_arithmetic_v<Number>) {
-    exchange.start_reverse_add(from, to);
-  } else {  // complex numbers are added part by part
-    using Part = typename Number::value_type;
-    exchange.start_reverse_add(reinterpret_cast<const Part*>(from), reinterpret_cast<Part*>(to));
-  }
+  unlocked([&] {
+    if constexpr (std::is_arithmetic_v<Number>) {
+      exchange.start_reverse_add(from, to);
+    } else {  // the parts of complex numbers are contiguous
+      using Part = typename Number::value_type;
+      exchange.start_reverse_add(reinterpret_cast<const Part*>(from), reinterpret_cast<Part*>(to));
+    }
+  });
   return true;
 }
 
+/// Adds if the type is one of `Number`.
 template <class... Number>
 void add_one_of(IndexedExchange& exchange, const py::array& ghosts, const py::array& owned) {
   if (!(add_if<Number>(exchange, ghosts, owned) || ...))
@@ -114,12 +115,12 @@ void start_reverse_add(OpenIndexed& exchange, const py::array& ghosts, const py:
              std::uint16_t, std::uint8_t, std::complex<double>, std::complex<float>>(exchange.get(), ghosts, owned);
 }
 
-/// What exchanges have that are chosen once.
-template <class Open>
-py::class_<Open> bind_exchange(py::module_& module, const char* name) {
-  return bind_planned<Open>(module, name)
-      .def_property_readonly("strategy", [](Open& of) { return of.get().strategy(); })
-      .def_property_readonly("explanation", [](Open& of) { return of.get().explanation(); });
+/// Binds the methods of planned exchanges with one strategy.
+template <class Held>
+py::class_<Closable<Held>> bind_exchange(py::module_& module, const char* name) {
+  return bind_planned<Held>(module, name)
+      .def_property_readonly("strategy", [](Closable<Held>& of) { return of.get().strategy(); })
+      .def_property_readonly("explanation", [](Closable<Held>& of) { return of.get().explanation(); });
 }
 
 }  // namespace
@@ -137,19 +138,14 @@ PYBIND11_MODULE(_mpi, module) {
                              [](OpenCommunicator& of) { return of.get().last_alltoallv_strategy(); })
       .def_property_readonly("last_sparse_strategy",
                              [](OpenCommunicator& of) { return of.get().last_sparse_strategy(); })
-      .def("close", [](OpenCommunicator& of) {
-        const Unlocked unlocked;
-        of.close();
-      });
-  bind_exchange<OpenExchange>(module, "Exchange").def("start", &start<OpenExchange>);
-  bind_exchange<OpenIndexed>(module, "IndexedExchange")
+      .def("close", [](OpenCommunicator& of) { unlocked([&] { of.close(); }); });
+  bind_exchange<Exchange>(module, "Exchange").def("start", without_lock(&Exchange::start));
+  bind_exchange<IndexedExchange>(module, "IndexedExchange")
       .def("start_forward",
            [](OpenIndexed& of, const py::array& owned, const py::array& ghosts) {
              auto& exchange = of.get();
-             const auto* const from = owned.data();
-             auto* const to = writable(ghosts);
-             const Unlocked unlocked;
-             exchange.start_forward(from, to);
+             const Buffers at(owned, ghosts);
+             unlocked([&] { exchange.start_forward(at.send, at.receive); });
            })
       .def("start_reverse_add", &start_reverse_add);
   bind_sparse(module, communicator);

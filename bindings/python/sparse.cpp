@@ -12,7 +12,7 @@ namespace {
 
 using OpenSparse = Closable<SparseExchange>;
 
-/// Sources and bytes, which stay where they are as long as their array.
+/// Sources and bytes. The arrays own the memory of the messages.
 py::list list_of(ReceivedMessages messages) {
   py::list list;
   for (auto& message : messages) {
@@ -28,19 +28,13 @@ py::list list_of(ReceivedMessages messages) {
   return list;
 }
 
-SparseOptions options_of(const std::string& strategy, std::optional<double> messages, double bytes) {
-  return {strategy, messages, bytes};
-}
-
 py::list sparse_alltoallv(OpenCommunicator& communicator, const py::array& send, const EdgeList& sends,
                           const std::string& strategy, std::optional<double> messages, double bytes) {
   auto& on = communicator.get();
   const auto* const from = send.data();
-  auto received = [&] {
-    const Unlocked unlocked;
-    return on.sparse_alltoallv(from, edges_of<SendEdge>(sends), options_of(strategy, messages, bytes));
-  }();
-  return list_of(std::move(received));
+  return list_of(unlocked([&] {
+    return on.sparse_alltoallv(from, edges_of<SendEdge>(sends), {strategy, messages, bytes});
+  }));
 }
 
 std::unique_ptr<OpenSparse> start_sparse_alltoallv(OpenCommunicator& communicator, const py::array& send,
@@ -48,10 +42,9 @@ std::unique_ptr<OpenSparse> start_sparse_alltoallv(OpenCommunicator& communicato
                                                    std::optional<double> messages, double bytes) {
   auto& on = communicator.get();
   const auto* const from = send.data();
-  auto exchange = [&] {
-    const Unlocked unlocked;
-    return on.start_sparse_alltoallv(from, edges_of<SendEdge>(sends), options_of(strategy, messages, bytes));
-  }();
+  auto exchange = unlocked([&] {
+    return on.start_sparse_alltoallv(from, edges_of<SendEdge>(sends), {strategy, messages, bytes});
+  });
   return std::make_unique<OpenSparse>("SparseExchange", std::move(exchange), std::vector<py::object>{send});
 }
 
@@ -59,16 +52,8 @@ std::unique_ptr<OpenSparse> start_sparse_alltoallv(OpenCommunicator& communicato
 
 void bind_sparse(py::module_& module, BoundCommunicator& communicator) {
   communicator.def("sparse_alltoallv", &sparse_alltoallv).def("start_sparse_alltoallv", &start_sparse_alltoallv);
-  bind_begun<OpenSparse>(module, "SparseExchange")
-      .def("wait",
-           [](OpenSparse& of) {
-             auto& exchange = of.get();
-             auto received = [&] {
-               const Unlocked unlocked;
-               return exchange.wait();
-             }();
-             return list_of(std::move(received));
-           })
+  bind_begun<SparseExchange>(module, "SparseExchange")
+      .def("wait", [](OpenSparse& of) { return list_of(without_lock(&SparseExchange::wait)(of)); })
       .def_property_readonly("strategy", [](OpenSparse& of) { return of.get().strategy(); })
       .def_property_readonly("explanation", [](OpenSparse& of) { return of.get().explanation(); });
 }

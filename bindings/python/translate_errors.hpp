@@ -1,4 +1,4 @@
-// What Commpass throws becomes exceptions of Python: those of the module commpass.errors.
+// Translates exceptions of Commpass to those of the module commpass.errors.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,13 +9,12 @@
 
 namespace commpass::python {
 
-/// Raises commpass.errors.NAME with the sentence of an error.
+/// @param name  of a class of commpass.errors
 inline void raise(const char* name, const std::exception& error) {
-  const auto type = pybind11::module_::import("commpass.errors").attr(name);
-  PyErr_SetString(type.ptr(), error.what());
+  PyErr_SetString(pybind11::module_::import("commpass.errors").attr(name).ptr(), error.what());
 }
 
-/// For all functions of the module that is being made.
+/// To be called while the module is being made.
 inline void translate_errors() {
   // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 wants a function with this argument
   pybind11::register_local_exception_translator([](std::exception_ptr thrown) {

@@ -1,4 +1,4 @@
-"""The fastest way to run an irregular MPI exchange: what it would take, and running it on numpy arrays.
+"""Irregular MPI exchanges: predicts the time of strategies, and runs the fastest one on numpy arrays.
 
 Predictions need no MPI:
 
@@ -6,7 +6,7 @@ Predictions need no MPI:
     for prediction in commpass.predict(pattern, profile="lassen", ppn=32):
         print(prediction.strategy, prediction.seconds)
 
-Exchanges need mpi4py, which is imported when Communicator is used first:
+Exchanges need mpi4py, which the first use of Communicator imports:
 
     with commpass.Communicator(MPI.COMM_WORLD) as communicator:
         communicator.alltoallv(out, out_counts, into, into_counts)

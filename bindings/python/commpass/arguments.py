@@ -1,4 +1,4 @@
-"""Checks of what programs give to exchanges; each says what is wrong in a sentence."""
+"""Checks of the arguments of exchanges; an error is one sentence."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ most_count = 2**31 - 1
 
 
 def checked_array(array, where, dtype=None, is_written=False):
-    """An array that may be sent or received as it lies in memory."""
+    """An array that MPI may send or receive in place."""
     if not isinstance(array, np.ndarray):
         raise InputError(f"{where}: it is a {type(array).__name__}, not a numpy array; use numpy.asarray.")
     if not array.flags.c_contiguous:
@@ -37,7 +37,7 @@ def integers(values, where, length=None, most=most_count):
 
 
 def blocks_of(array, counts, offsets, ranks, where):
-    """Counts and offsets of blocks that lie in an array; without offsets one after the other."""
+    """Counts and offsets of blocks in an array; without offsets they are contiguous."""
     counts = integers(counts, f"{where} counts", ranks)
     if offsets is None:
         offsets = np.concatenate(([0], np.cumsum(counts[:-1], dtype=np.int64)))
@@ -48,7 +48,7 @@ def blocks_of(array, counts, offsets, ranks, where):
 
 
 def edges_of(array, blocks, ranks, where):
-    """(rank, offset, bytes) of blocks that are given as (rank, count) or (rank, offset, count), in elements."""
+    """(rank, offset, size) in bytes of blocks (rank, count) or (rank, offset, count) in elements."""
     edges = []
     end = 0
     for block in blocks:
@@ -66,7 +66,7 @@ def edges_of(array, blocks, ranks, where):
 
 
 def attempt(check):
-    """What check() returns, or nothing, and the sentence of what went wrong: all ranks shall hear of it."""
+    """The result of check() or None, and the sentence of its error, which all ranks have to raise."""
     try:
         return check(), ""
     except InputError as error:

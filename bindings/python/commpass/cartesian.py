@@ -4,11 +4,11 @@ import numpy as np
 
 from commpass.arguments import blocks_of, checked_array
 from commpass.errors import InputError
-from commpass.handles import Closed, Repeated
+from commpass.handles import Closed, Repeated, forwarded
 
 
 def _of_each(value, count, where):
-    """A list of so many numbers, or one for all."""
+    """A list with a value for each; a single value counts for all."""
     values = [value] * count if np.ndim(value) == 0 else list(value)
     if len(values) != count:
         raise InputError(f"{where}: it has {len(values)} values; give one for each of the {count} dimensions.")
@@ -16,19 +16,19 @@ def _of_each(value, count, where):
 
 
 def grid_of(dims, periodic):
-    """Sizes and periods."""
+    """Sizes and periods of the dimensions."""
     return [int(size) for size in dims], [bool(one) for one in _of_each(periodic, len(dims), "periodic")]
 
 
 def offsets_of(offsets, dimensions):
-    """One after another."""
+    """The numbers of all offsets in one list."""
     for offset in offsets:
         _of_each(list(offset), dimensions, f"offset {tuple(offset)}")
     return [int(number) for offset in offsets for number in offset]
 
 
 def halo_of(array, depth, dimensions):
-    """The array, the cells of the rank itself, the depths, and the bytes of a cell."""
+    """The array, the extent of the rank's own cells, the depths, and the bytes of a cell."""
     checked_array(array, "array", is_written=True)
     if array.ndim < dimensions:
         raise InputError(f"array: it has {array.ndim} dimensions; give one for each of the grid's {dimensions}.")
@@ -38,81 +38,50 @@ def halo_of(array, depth, dimensions):
 
 
 class CartExchange(Repeated):
-    """One that moves the same arrays many times (CartNeighborhood.alltoall_init, …)."""
+    """A planned exchange of a neighbourhood (CartNeighborhood.alltoall_init, …)."""
 
-    @property
-    def strategy(self):
-        """The strategy that runs, as a text."""
-        return self._open.strategy
+    strategy = forwarded("strategy", "The strategy as a text.")
 
 
 class HaloExchange(Repeated):
-    """Fills the halo of an array (Communicator.halo_exchange). Between start() and wait() the array must not change but for
-    the cells that are in no halo of others."""
+    """Fills the halo of an array (Communicator.halo_exchange). Between start() and wait() only cells that are in no halo of
+    others may change."""
 
-    @property
-    def stages(self):
-        """By dimension, the stage of its halo, 1 or more."""
-        return self._open.stages
-
-    @property
-    def messages(self):
-        """That this rank sends in one exchange."""
-        return self._open.messages
-
-    @property
-    def explanation(self):
-        """What was chosen, and what the others would take: for people."""
-        return self._open.explanation
+    stages = forwarded("stages", "The stage of the halo of each dimension, 1 or more.")
+    messages = forwarded("messages", "The number of messages that this rank sends in one exchange.")
+    explanation = forwarded("explanation", "The choice, and the predictions of the alternatives: for people.")
 
 
 class CartNeighborhood(Closed):
     """A grid of ranks with a neighbourhood (Communicator.cart_neighborhood).
 
-    Block i of a rank goes to the rank at offset i from it, and block i of what it receives comes from the rank at minus that
-    offset. Where there is nobody, nothing moves, and that part of an array is left alone. All ranks call the same operations
-    in the same order, with as much for each neighbour, unless counts_differ. An error in arguments is that of its rank.
+    A rank sends block i to the rank at offset i, and receives block i from the rank at minus offset i. Beyond the edge of the
+    grid there is no rank: its block is not sent, and its part of a receive array does not change. All ranks call the same
+    operations in the same order, with equal sizes for each neighbour, unless counts_differ. A wrong argument raises on its
+    rank alone.
     """
 
-    def __init__(self, opened):
-        self._open = opened
-
-    @property
-    def rank(self):
-        """On the grid; with reorder perhaps another one than before."""
-        return self._open.rank
-
-    @property
-    def sources(self):
-        """The ranks that block 0, 1, … comes from; None: nobody."""
-        return self._open.sources
-
-    @property
-    def targets(self):
-        """The ranks that block 0, 1, … goes to; None: nobody."""
-        return self._open.targets
-
-    @property
-    def explanation(self):
-        """What was chosen for which sizes and why, for people."""
-        return self._open.explanation
+    rank = forwarded("rank", "This rank on the grid; reorder may change it.")
+    sources = forwarded("sources", "The ranks that send block 0, 1, …; None: there is no rank.")
+    targets = forwarded("targets", "The ranks that receive block 0, 1, …; None: there is no rank.")
+    explanation = forwarded("explanation", "The choice for each size with its reason, for people.")
 
     def coordinates(self, rank):
-        """Those of a rank of the grid."""
+        """The coordinates of a rank of the grid."""
         return self._open.coordinates(rank)
 
     def relative_rank(self, offset):
-        """The rank at an offset from this one; None: nobody."""
+        """The rank at an offset from this one; None: there is no rank."""
         return self._open.relative_rank(list(offset))
 
     def alltoall(self, send, receive):
-        """A block for each neighbour, all of one size: arrays of as many elements, one block after the other."""
+        """A block for each neighbour, all of one size: contiguous blocks in both arrays."""
         self._open.alltoallv(*self._equal(send, "send"), *self._equal(receive, "receive", send, True), False)
 
     def alltoallv(self, send, send_counts, receive, receive_counts, send_offsets=None, receive_offsets=None, counts_differ=False):
-        """A block for each neighbour: elements and places in the arrays; without offsets one after the other.
+        """A block for each neighbour: counts and offsets in elements; without offsets the blocks are contiguous.
 
-        counts_differ  do blocks for the same neighbour have other sizes on other ranks? Then planning is collective.
+        counts_differ  do the sizes for one neighbour differ between ranks? Then planning is collective.
         """
         self._open.alltoallv(*self._sides(send, send_counts, send_offsets, receive, receive_counts, receive_offsets), counts_differ)
 
@@ -121,11 +90,11 @@ class CartNeighborhood(Closed):
         self._open.allgatherv(*self._gathered(send, receive, None, None), False)
 
     def allgatherv(self, send, receive, receive_counts, receive_offsets=None, counts_differ=False):
-        """One block for all neighbours, of other sizes on other ranks if counts_differ."""
+        """One block for all neighbours; with counts_differ its size may differ between ranks."""
         self._open.allgatherv(*self._gathered(send, receive, receive_counts, receive_offsets), counts_differ)
 
     def alltoall_init(self, send, receive):
-        """alltoall as a CartExchange, which keeps the arrays and runs many times."""
+        """alltoall as a CartExchange, which keeps the arrays."""
         return CartExchange(self._open.alltoallv_init(*self._equal(send, "send"), *self._equal(receive, "receive", send, True), False))
 
     def alltoallv_init(self, send, send_counts, receive, receive_counts, send_offsets=None, receive_offsets=None, counts_differ=False):

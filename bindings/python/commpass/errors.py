@@ -1,13 +1,13 @@
-"""What Commpass raises. Every message is one sentence: where, what, and the remedy."""
+"""Exceptions of Commpass. A message is one sentence: the place, the problem and the remedy."""
 
 
 class Error(RuntimeError):
-    """Base of everything that Commpass raises on its own account."""
+    """The base of all exceptions of Commpass."""
 
 
 class InputError(Error, ValueError):
-    """Something that was given is wrong: an array, a file, a profile, a strategy, a rank."""
+    """An input is wrong: an array, a file, a profile, a strategy, a rank."""
 
 
 class NotApplicable(Error):
-    """A strategy that is well-formed but cannot be used for this layout or profile."""
+    """A valid strategy is not applicable to the layout or the profile."""

@@ -1,8 +1,16 @@
-"""What exchanges that are completed later have in common."""
+"""Classes that share close(), test() and wait(): a handle has an object of the native module in _open."""
+
+
+def forwarded(name, doc):
+    """A property of the object of the native module."""
+    return property(lambda self: getattr(self._open, name), doc=doc)
 
 
 class Closed:
-    """What is closed by all ranks together: by close(), or at the end of a with."""
+    """A handle that all ranks close: by close(), or at the end of a with."""
+
+    def __init__(self, opened):
+        self._open = opened
 
     def __enter__(self):
         return self
@@ -11,28 +19,22 @@ class Closed:
         self.close()
 
     def close(self):
-        """Frees it; nothing the second time. Collective: all ranks close what they have in the same order."""
+        """Frees it; further calls do nothing. Collective: all ranks close their handles in the same order."""
         self._open.close()
 
 
 class Begun(Closed):
     """An exchange that is begun, and completed later."""
 
-    def __init__(self, opened):
-        self._open = opened
+    predicted_seconds = forwarded("predicted_seconds", "Of one exchange; None: the strategy was named, or has no prediction.")
 
     def test(self):
-        """Is it complete? Moves it on."""
+        """Is it complete? Advances it."""
         return self._open.test()
-
-    @property
-    def predicted_seconds(self):
-        """Of one exchange; None: the strategy was named, or nothing has a price."""
-        return self._open.predicted_seconds
 
 
 class Planned(Begun):
-    """One that is planned, and runs many times."""
+    """A planned exchange, which runs many times."""
 
     def wait(self):
         """Completes it."""
@@ -40,10 +42,10 @@ class Planned(Begun):
 
 
 class Repeated(Planned):
-    """One that moves the same arrays each time."""
+    """A planned exchange of the same arrays."""
 
     def start(self):
-        """Begins one: what is sent must not change, and what is received not be used, before wait()."""
+        """Begins it. Before wait(), the sent array must not change, and the received one must not be used."""
         self._open.start()
 
     def run(self):
@@ -53,14 +55,7 @@ class Repeated(Planned):
 
 
 class Chosen:
-    """What tells which strategy it runs."""
+    """A handle with one strategy."""
 
-    @property
-    def strategy(self):
-        """The strategy that runs, as a text."""
-        return self._open.strategy
-
-    @property
-    def explanation(self):
-        """Why it was chosen, for people."""
-        return self._open.explanation
+    strategy = forwarded("strategy", "The strategy as a text.")
+    explanation = forwarded("explanation", "The reason of the choice, for people.")

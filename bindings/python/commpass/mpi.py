@@ -6,9 +6,9 @@ from mpi4py import MPI
 from commpass.arguments import attempt, blocks_of, checked_array, edges_of, integers
 from commpass.cartesian import CartExchange, CartNeighborhood, HaloExchange, grid_of, halo_of, offsets_of
 from commpass.errors import InputError
-from commpass.handles import Chosen, Closed, Planned, Repeated
+from commpass.handles import Chosen, Closed, Planned, Repeated, forwarded
 from commpass.native import _mpi
-from commpass.sparse import SparseExchange, arrays_of, told_to_this_rank
+from commpass.sparse import SparseExchange, arrays_of, with_own_error
 
 if MPI.get_vendor()[0] != _mpi.mpi_library:
     raise ImportError(f"commpass was built for {_mpi.mpi_library}, and mpi4py for {MPI.get_vendor()[0]}; "
@@ -34,7 +34,7 @@ class IndexedExchange(Planned, Chosen):
         return array
 
     def start_forward(self, owned_values, ghost_values):
-        """Begins to bring each needed value to its place in ghost_values, which is complete after wait()."""
+        """Begins to copy each needed value to ghost_values, which is complete after wait()."""
         owned = self._values(owned_values, "owned_values", self._owned, False)
         ghosts = self._values(ghost_values, "ghost_values", self._needed, True)
         self._open.start_forward(owned, ghosts)
@@ -63,11 +63,11 @@ class Communicator(Closed):
 
     comm     an intracommunicator of mpi4py
     profile  name or file of a machine profile, read by rank 0; "": COMMPASS_PROFILE, else the one that was measured on this
-             machine, else a built-in one, of which rank 0 says so once on stderr
-    layout   where ranks sit: "NODESxRANKS", …; "": COMMPASS_LAYOUT, else what MPI and hwloc say
-    limits   "messages_off_node=32,partners=100"; they go before COMMPASS_LIMITS, and these before those of the profile
+             machine, else a built-in one, which rank 0 reports once on stderr
+    layout   of the ranks: "NODESxRANKS", …; "": COMMPASS_LAYOUT, else that of MPI and hwloc
+    limits   "messages_off_node=32,partners=100"; they override COMMPASS_LIMITS, which overrides those of the profile
 
-    Close it, and the exchanges that were made with it, on all ranks: by close() or with. What is not closed stays.
+    All ranks close it and its exchanges: by close() or with. Handles that are not closed stay.
     Raises Error, the same on every rank.
     """
 
@@ -76,34 +76,19 @@ class Communicator(Closed):
             raise InputError(f"Communicator: comm is a {type(comm).__name__}; give an intracommunicator of mpi4py.")
         self._open = _mpi.Communicator(MPI._handleof(comm), profile, layout, limits)
 
-    @property
-    def ranks(self):
-        """How many there are."""
-        return self._open.ranks
-
-    @property
-    def layout(self):
-        """Where they sit, for people."""
-        return self._open.layout
-
-    @property
-    def last_alltoallv_strategy(self):
-        """What ran the last alltoallv, as a text; "": there was none."""
-        return self._open.last_alltoallv_strategy
-
-    @property
-    def last_sparse_strategy(self):
-        """What ran the last sparse_alltoallv, as a text; "": there was none."""
-        return self._open.last_sparse_strategy
+    ranks = forwarded("ranks", "The number of ranks.")
+    layout = forwarded("layout", "The layout of the ranks, for people.")
+    last_alltoallv_strategy = forwarded("last_alltoallv_strategy", 'The strategy of the last alltoallv; "": none.')
+    last_sparse_strategy = forwarded("last_sparse_strategy", 'The strategy of the last sparse_alltoallv; "": none.')
 
     def alltoallv(self, send, send_counts, receive, receive_counts, send_offsets=None, receive_offsets=None, strategy=""):
-        """As MPI's: every rank has a block for every rank, perhaps an empty one. Chosen by what all sent before.
+        """MPI_Alltoallv: every rank has a block for every rank. The sizes of earlier calls decide the strategy.
 
         send, receive  arrays of one type
         …_counts       elements for, and from, each rank
-        …_offsets      where each block begins, in elements; None: one after the other
-        strategy       "": COMMPASS_ALLTOALLV_STRATEGY, else what is cheapest; the same on every rank
-        Raises InputError on a rank whose arguments are wrong; the others then wait for it, as with MPI.
+        …_offsets      of each block, in elements; None: contiguous blocks
+        strategy       "": COMMPASS_ALLTOALLV_STRATEGY, else the cheapest; the same on every rank
+        Raises InputError on a rank with wrong arguments; the other ranks then wait for it, as with MPI.
         """
         checked_array(send, "send")
         checked_array(receive, "receive", send.dtype, is_written=True)
@@ -112,12 +97,12 @@ class Communicator(Closed):
                              receive, *blocks_of(receive, receive_counts, receive_offsets, ranks, "receive"), strategy)
 
     def neighbor_exchange(self, send, sends, receive, receives, strategy=""):
-        """Plans an exchange that runs many times with the same blocks.
+        """Plans an exchange that repeats with the same blocks.
 
         send, receive    arrays of one type; the exchange keeps them
-        sends, receives  blocks as (rank, count), one after the other, or (rank, offset, count), in elements. The k-th block
+        sends, receives  contiguous blocks (rank, count), or blocks (rank, offset, count), in elements. The k-th block
                          from rank i to rank j at i is the k-th from i at j
-        strategy         "": COMMPASS_STRATEGY, else what is cheapest; the same on every rank
+        strategy         "": COMMPASS_STRATEGY, else the cheapest; the same on every rank
         Returns an Exchange. Raises Error, the same on every rank.
         """
         ranks = self.ranks
@@ -132,13 +117,13 @@ class Communicator(Closed):
         return Exchange(self._open.neighbor_exchange(*(checked or (none, [], none, [])), strategy, failure))
 
     def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy=""):
-        """Plans an exchange of values by their global indices, from 0 up; who owns what is needed is found out.
+        """Plans an exchange of values by their global indices, from 0 up. It finds the owners of needed values.
 
-        owned       what this rank owns, in the order of its values: indices, or a range of Python
-        needed      what it needs, in the order of its ghost values: in any order, also several times, also own ones
+        owned       the indices of this rank's values in their order, or a range of Python
+        needed      the indices of its ghost values in their order; they may repeat, and may be owned
         dtype       of the numbers
-        components  how many numbers a value has; arrays are then of shape (values, components), or flat
-        reverse     will start_reverse_add be called?
+        components  of a value: arrays have the shape (values, components), or are flat
+        reverse     is start_reverse_add needed?
         Returns an IndexedExchange. Raises Error, the same on every rank.
         """
 
@@ -157,42 +142,42 @@ class Communicator(Closed):
         return IndexedExchange(opened, len(owned), len(needed), numbers, components)
 
     def sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):
-        """Every rank names what it sends, and gets what is for it. All ranks take part, also with nothing.
+        """Every rank sends blocks to targets, and gets the blocks for it. All ranks call it, also without blocks.
 
-        send      an array; of the same type on every rank
-        sends     blocks as (rank, count), one after the other, or (rank, offset, count), in elements
-        strategy  "": COMMPASS_SPARSE_STRATEGY, else what is cheapest; the same on every rank, as both hints
-        messages  a hint: how many a rank sends, on average; None: what the calls before have sent
-        bytes     a hint: of how many bytes each
-        Returns a list of (rank, array) by rank, those of one rank in the order in which it named them. The arrays may not be
-        written to, and share memory. Raises Error, the same on every rank.
+        send      an array of the same type on every rank
+        sends     contiguous blocks (rank, count), or blocks (rank, offset, count), in elements
+        strategy  "": COMMPASS_SPARSE_STRATEGY, else the cheapest; the same on every rank, as both hints
+        messages  a hint: the mean number of messages of a rank; None: that of earlier calls
+        bytes     a hint: the size of a message
+        Returns a list of (rank, array) by rank, then in the order of `sends`. The arrays are read-only, and share memory.
+        Raises Error, the same on every rank.
         """
         send, sends, failure = self._sparse(send, sends)
-        with told_to_this_rank(failure):
+        with with_own_error(failure):
             received = self._open.sparse_alltoallv(send, sends, strategy, messages, bytes)
         return arrays_of(received, send.dtype)
 
     def start_sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):
         """sparse_alltoallv without waiting: a SparseExchange, whose wait() gives the list. Several may be in flight."""
         send, sends, failure = self._sparse(send, sends)
-        with told_to_this_rank(failure):
+        with with_own_error(failure):
             return SparseExchange(self._open.start_sparse_alltoallv(send, sends, strategy, messages, bytes), send.dtype, failure)
 
     def _sparse(self, send, sends):
-        """Where something is wrong a block for nobody, so that all ranks fail, and none waits for this one."""
+        """Wrong arguments become a block for rank -1, so that all ranks fail and none waits for this one."""
         ranks = self.ranks
         checked, failure = attempt(lambda: (checked_array(send, "send"), edges_of(send, sends, ranks, "send")))
         return *(checked or (np.empty(0), [(-1, 0, 0)])), failure
 
     def cart_neighborhood(self, dims, offsets, periodic=True, weights=(), strategy="", reorder=False):
-        """A grid of all ranks, on which every rank has neighbours at the same offsets. All arguments the same on every rank.
+        """A grid of all ranks with neighbours at the same offsets. All arguments are the same on every rank.
 
         dims      sizes of the grid; their product is the number of ranks
         offsets   of the neighbours: a list of numbers for each, one for every dimension
-        periodic  is the rank beyond the last one the first? Of all dimensions, or a list
-        weights   how much goes to each neighbour, in any unit; (): as much to all
+        periodic  is the grid periodic? A value for all dimensions, or a list
+        weights   relative sizes for the neighbours; (): equal
         strategy  "trivial", "cartesian" or any other; "": the cheapest for each size
-        reorder   may ranks get other places on the grid, so that fewer bytes cross nodes?
+        reorder   may ranks move on the grid, so that fewer bytes cross nodes?
         Returns a CartNeighborhood. Raises Error, the same on every rank.
         """
         checked, failure = attempt(lambda: (*grid_of(dims, periodic), offsets_of(offsets, len(dims)), [int(w) for w in weights]))
@@ -202,11 +187,11 @@ class Communicator(Closed):
         """Plans to fill the halo of an array with the cells of the neighbours on a grid of all ranks, corners among them.
 
         dims      sizes of the grid; their product is the number of ranks
-        array     with its halo, which it keeps: in each dimension of the grid `depth` cells before and after the rank's own.
-                  Further dimensions are parts of a cell
-        depth     a number for all dimensions, or a list; 0: no halo in this one
-        periodic  is the rank beyond the last one the first? Of all dimensions, or a list
-        stages    by dimension, the stage from 1 up in which its halo moves; (): what is cheapest
+        array     with its halo: in each dimension of the grid `depth` cells before and after the rank's own. Further
+                  dimensions are parts of a cell. The exchange keeps the array
+        depth     a number for all dimensions, or a list; 0: no halo in this dimension
+        periodic  is the grid periodic? A value for all dimensions, or a list
+        stages    by dimension, the stage of its halo, 1 or more; (): the cheapest
         Returns a HaloExchange. Raises Error, the same on every rank.
         """
         checked, failure = attempt(lambda: (*grid_of(dims, periodic), *halo_of(array, depth, len(dims)), [int(s) for s in stages]))

@@ -1,4 +1,4 @@
-"""What exchanges would take on a machine, by its profile. Needs no MPI."""
+"""Predictions by the profile of a machine, without MPI."""
 
 import os
 
@@ -9,7 +9,7 @@ from commpass.errors import InputError, NotApplicable
 
 
 def profiles():
-    """The names of the profiles that are found, sorted."""
+    """The sorted names of the profiles in the search path."""
     return sorted(os.path.splitext(os.path.basename(path))[0] for path in _core.profile_paths())
 
 
@@ -24,14 +24,14 @@ def _layout(pattern, ppn, layout):
 
 
 def predict(pattern, profile="", ppn=None, layout=None, strategies=(), model="burst"):
-    """Prices strategies for one exchange of a pattern.
+    """Predicts the times of strategies for one exchange of a pattern.
 
-    pattern     a Pattern, or a text that Pattern.generate takes
+    pattern     a Pattern, or a text for Pattern.generate
     profile     name or file of a machine profile; "": COMMPASS_PROFILE, else the built-in one, generic
     ppn         ranks on a node
-    layout      or where ranks sit: "NODESxRANKS", "NODESxSOCKETSxRANKS", "GROUPSxNODESxSOCKETSxRANKS",
+    layout      or the layout: "NODESxRANKS", "NODESxSOCKETSxRANKS", "GROUPSxNODESxSOCKETSxRANKS",
                 or a node for each rank ("0,0,1")
-    strategies  texts; none: all that are considered
+    strategies  texts; none: all candidates
     model       "burst", "max-rate" or "postal"
 
     Returns a list of Prediction, the cheapest first: strategy, seconds, stages, explanation. A stage has a label, the most

@@ -1,4 +1,4 @@
-"""Sparse exchanges: every rank knows what it sends, and nobody knows what comes."""
+"""Sparse exchanges: ranks know their targets, but not their sources."""
 
 import contextlib
 
@@ -7,7 +7,7 @@ from commpass.handles import Begun, Chosen
 
 
 def arrays_of(received, dtype):
-    """(rank, array) of messages that have come as bytes."""
+    """(rank, array) of received bytes."""
     for rank, message in received:
         if message.size % dtype.itemsize != 0:
             raise InputError(f"sparse_alltoallv: a message of {message.size} bytes from rank {rank} is no whole number of {dtype}; "
@@ -16,8 +16,8 @@ def arrays_of(received, dtype):
 
 
 @contextlib.contextmanager
-def told_to_this_rank(failure):
-    """What is wrong with the arguments of this rank, in the place of what all ranks are told."""
+def with_own_error(failure):
+    """Raises the error in the arguments of this rank in place of the common error of all ranks."""
     try:
         yield
     except Error as error:
@@ -25,7 +25,7 @@ def told_to_this_rank(failure):
 
 
 class SparseExchange(Begun, Chosen):
-    """One that is in flight (Communicator.start_sparse_alltoallv). What is sent must not change before wait()."""
+    """An exchange in flight (Communicator.start_sparse_alltoallv). The sent array must not change before wait()."""
 
     def __init__(self, opened, dtype, failure):
         super().__init__(opened)
@@ -33,6 +33,6 @@ class SparseExchange(Begun, Chosen):
 
     def wait(self):
         """Completes it. Returns, once, a list of (rank, array), as sparse_alltoallv."""
-        with told_to_this_rank(self._failure):
+        with with_own_error(self._failure):
             received = self._open.wait()
         return arrays_of(received, self._dtype)

@@ -290,7 +290,7 @@ class Halo(unittest.TestCase):
 
 
 class Communicator(unittest.TestCase):
-    def test_tells_its_layout(self):
+    def test_has_its_layout(self):
         with commpass.Communicator(world, "lassen", layout=f"{ranks}x1") as communicator:
             self.assertEqual(communicator.ranks, ranks)
             self.assertIn(f"{ranks} node", communicator.layout)
