@@ -193,11 +193,11 @@ Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
              shorten(summary_of(strip, advice), size, width - 2 * picture_margin), "dim");
     const double top = y + 2 * line_height + 6, bottom = top + strip_height;
     for (const auto height : {top, bottom}) svg.line(left, height, width - right, height, "grid");
-    constexpr double small = 10;
+    constexpr double label_size = 10;
     svg.text(left - 6, top + 4,
              strip.is_timed() ? percent(share_max, share_max < 0.1 ? 1 : 0) : std::to_string(strip.calls_max()), "dim",
-             Anchor::end, small);
-    svg.text(left - 6, bottom + 4, "0", "dim", Anchor::end, small);
+             Anchor::end, label_size);
+    svg.text(left - 6, bottom + 4, "0", "dim", Anchor::end, label_size);
     for (const auto& part : strip.parts) draw_part(svg, strip, part, across, bottom, share_max);
     y = bottom + apart;
   }

@@ -132,8 +132,8 @@ void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Ax
   const auto& timed = *residual.timed;
   const double x = across.at(timed.bytes);
   svg.line(x, up.clamped(timed.low_s), x, up.clamped(timed.high_s), "ink");
-  constexpr double half = 2;
-  svg.rect(x - half, up.clamped(timed.seconds) - half, 2 * half, 2 * half,
+  constexpr double half_side = 2;
+  svg.rect(x - half_side, up.clamped(timed.seconds) - half_side, 2 * half_side, 2 * half_side,
            fmt::format("f{}", residual.line->look.color),
            fmt::format("{}, {}: {} measured ({} to {}), {:+.1f} % of the line", residual.line->name,
                        print_bytes(static_cast<Bytes>(timed.bytes)), format_seconds(timed.seconds),

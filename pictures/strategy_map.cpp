@@ -81,8 +81,8 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
     if (point.chosen && std::ranges::find(routes, route_and_path(point.chosen->strategy)) == routes.end())
       routes.push_back(route_and_path(point.chosen->strategy));
 
-  constexpr double left = 78, right = 14, cell_height = 40, gap = 2, least_cell_width = 40;
-  const double width = std::max(picture_width, left + right + static_cast<double>(columns.size()) * least_cell_width);
+  constexpr double left = 78, right = 14, cell_height = 40, gap = 2, cell_width_min = 40;
+  const double width = std::max(picture_width, left + right + static_cast<double>(columns.size()) * cell_width_min);
   const double cell_width = (width - left - right) / static_cast<double>(columns.size());
   constexpr double name_size = 10, narrow = 44;
   const auto named = [&](const std::string& key) {

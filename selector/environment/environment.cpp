@@ -225,8 +225,8 @@ std::string known_hints() {
 }
 
 void warn_unknown(const Environment& environment) {
-  static std::atomic<bool> told = false;
-  if (environment.unknown.empty() || told.exchange(true)) return;
+  static std::atomic<bool> is_reported = false;
+  if (environment.unknown.empty() || is_reported.exchange(true)) return;
   std::vector<std::string> known;
   for (const auto& variable : variables) known.emplace_back(variable.name);
   const auto text =

@@ -138,12 +138,12 @@ class ExchangePricer {
   }
 
   std::optional<Candidate> best_planned() const {
-    constexpr Calls many_calls = 1e6;  // prices contain planning only for a number of calls
+    constexpr Calls calls_max = 1e6;  // candidates have times of planning only with a number of calls
     if (pattern_)
-      return rank_strategies(*pattern_, layout_, machine_, CostModel::burst, {}, many_calls, RankingDepth::cheapest)
+      return rank_strategies(*pattern_, layout_, machine_, CostModel::burst, {}, calls_max, RankingDepth::cheapest)
           .front();
     if (exchange_.equal_bytes)
-      return rank_alltoall(*exchange_.equal_bytes, layout_, machine_, CostModel::burst, {}, many_calls).front();
+      return rank_alltoall(*exchange_.equal_bytes, layout_, machine_, CostModel::burst, {}, calls_max).front();
     return std::nullopt;
   }
 

@@ -40,7 +40,7 @@ TEST(SpreadOverTime, IsThatOfTheRankWithTheMost) {
   EXPECT_DOUBLE_EQ(sum, calls.at(0).measured_s);
 }
 
-TEST(CallsOverTime, ShowWhenTheyAreMadeAndWhatWouldBeSaved) {
+TEST(CallsOverTime, ShowTheirTimesAndSavings) {
   const auto record = recorded_halves();
   auto advice = advice_of(record);
   const auto alone = draw_calls_over_time(advice);
@@ -81,7 +81,7 @@ TEST(CallsOverTime, OfCallsThatDoNotBlockAreCounts) {
 
 TEST(CallsOverTime, EndWithTheRunAndAreNoMoreThanCanBeSeen) {
   auto record = recorded_halves();
-  record.run_s = 1;  // the file may say what it likes: parts behind the end take no time
+  record.run_s = 1;  // parts beyond the end of the run take no time
   for (int i = 0; i < 20; ++i) {
     record.exchanges.push_back(record.exchanges[1]);
     record.exchanges.back().site = "place " + std::to_string(i);

@@ -44,7 +44,7 @@ TEST(SharedRates, ShowMeasurementsAndTheirDistanceFromTheLine) {
       << "where the line bends" << picture.csv;
 }
 
-TEST(SharedRates, AreLinesAloneWhereNoMeasurementIsKept) {
+TEST(SharedRates, AreLinesAloneWithoutMeasurements) {
   auto profile = sharing_profile();
   EXPECT_NE(draw_shared_rates(profile).body.find("keeps no measured points"), std::string::npos);
   EXPECT_TRUE(Json::parse(draw_shared_rates(profile).json)["rates"][0]["measured"].empty());

@@ -78,7 +78,7 @@ TEST(Overlays, StayWithinTheirRectangle) {
   }
 }
 
-TEST(Overlays, AreNoneWhereNoneIsAskedFor) {
+TEST(Overlays, AreThoseOfTheLook) {
   for (const auto& [overlay, mark] : {std::pair(0, ""), {3, "h.01"}, {4, "M10 21H30"}}) {
     Svg svg("id", "title", "description", 100);
     svg.mark(10, 20, 20, 10, {1, overlay}, "told");
@@ -107,7 +107,7 @@ TEST(Axis, HasRoundTicks) {
   EXPECT_EQ((Axis{Scale::log10, 1, 100, 0, 1}.ticks(9)), (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
 }
 
-TEST(Axis, HasTicksWhereverItGoesAndNotMoreThanAsked) {
+TEST(Axis, HasTicksOfAnyRangeAndNotMoreThanAllowed) {
   for (const auto scale : {Scale::linear, Scale::log2, Scale::log10})
     for (const double first : {1e-7, 3e-4, 1.0, 700.0})
       for (const double factor : {1.3, 2.0, 7.0, 1e3, 1e9}) {
@@ -122,7 +122,7 @@ TEST(Axis, HasTicksWhereverItGoesAndNotMoreThanAsked) {
       }
 }
 
-TEST(Base64, GivesWhatTheStandardDoes) {
+TEST(Base64, FollowsTheStandard) {
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");
   EXPECT_EQ(base64("fo"), "Zm8=");

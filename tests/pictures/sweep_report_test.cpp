@@ -1,4 +1,4 @@
-// What a sweep tells: crossovers, and the map and the lines that are drawn of it.
+// The report of a sweep, its map and its lines.
 #include "selector/report/sweep_report.hpp"
 #include "model/base/json.hpp"
 
@@ -61,7 +61,7 @@ TEST(SweepJson, HasEveryPointAndCrossover) {
   EXPECT_EQ(json["crossovers"][0]["after"], "standard");
 }
 
-TEST(StrategyMap, SaysInEachCellWhoWinsByHowMuch) {
+TEST(StrategyMap, HasTheChoiceAndItsGainInEachCell) {
   const auto picture = draw_strategy_map(report());
   EXPECT_EQ(picture.json, sweep_json(report()));
   EXPECT_NE(picture.body.find(">4.0×<"), std::string::npos);

@@ -1,4 +1,4 @@
-// What the burst model tells of an exchange, and its timeline.
+// Traces of the burst model, and the timeline.
 #include "model/cost/trace.hpp"
 #include "model/base/json.hpp"
 
@@ -119,7 +119,7 @@ TEST(ChromeTrace, IsJsonWithTheSameEnd) {
   EXPECT_NEAR(end, trace.cost.seconds * 1e6, 1e-4);
 }
 
-TEST(Matrices, TellTheTotalsOfPatternAndStages) {
+TEST(Matrices, HaveTheTotalsOfPatternAndStages) {
   const auto exchange = view("two-step");
   const auto json = Json::parse(draw_matrices(exchange).json);
   ASSERT_EQ(json["matrices"].size(), exchange.schedule.stages.size() + 1);
@@ -142,7 +142,7 @@ TEST(Matrices, AreBinnedToFewCells) {
   EXPECT_LE(picture.body.size(), 400000U);
 }
 
-TEST(LayoutPicture, CountsWhoWasMoved) {
+TEST(LayoutPicture, CountsMovedRanks) {
   const auto exchange = view("stfw,n=3,placed");
   ASSERT_EQ(exchange.positions.size(), 12U);
   const auto json = Json::parse(draw_layout(layout, exchange.positions).json);

@@ -120,7 +120,7 @@ TEST(EnvironmentVariables, OfModuleSystemsArePrefixesOfInstallations) {
   EXPECT_TRUE(e.unknown.empty());
 }
 
-TEST(EnvironmentVariables, ThatAreUnknownAreToldOnceAndDoNotStop) {
+TEST(EnvironmentVariables, ThatAreUnknownAreReportedOnceAndIgnored) {
   const auto e = parse_environment({"COMMPASS_PROFIL=x", "COMMPASS_=", "COMMPASS_VERBOSE=1"});
   EXPECT_EQ(e.unknown, (std::vector<std::string>{"COMMPASS_PROFIL", "COMMPASS_"}));
   EXPECT_TRUE(e.verbose);

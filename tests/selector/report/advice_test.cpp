@@ -134,7 +134,7 @@ TEST(Advice, TakesCallsThatAreNotPricedForTheRestOfTheRun) {
   EXPECT_DOUBLE_EQ(advise(record, calls, Layout::with_ppn(64, 16), lassen()).outside_s, 10 - 3);
 }
 
-TEST(Advice, IsToldAsAPageAndAsJson) {
+TEST(Advice, IsWrittenAsAPageAndAsJson) {
   const auto record = two_halves();
   Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
   advice.machines.push_back(advise(record, advice.calls, Layout::with_ppn(64, 16), lassen()));
@@ -214,7 +214,7 @@ TEST(ScaledRecord, OfTwoRecordsGrowsAsTheyDo) {
   EXPECT_EQ(scaled(other_shape, 128).record.exchanges.size(), 1U);
 }
 
-TEST(ScaledRecord, IsRefusedWhereRecordsCannotTell) {
+TEST(ScaledRecord, IsRefusedIfRecordsAreUnsuitable) {
   const auto refusal = [](const std::vector<Record>& records, int ranks) {
     return test::error_of([&] { scaled(records, ranks); });
   };

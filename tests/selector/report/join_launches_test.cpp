@@ -1,4 +1,4 @@
-// Launches of `measure` that are told together.
+// Joined launches of `measure`.
 #include "selector/report/join_launches.hpp"
 #include "model/base/json.hpp"
 
@@ -49,7 +49,7 @@ TEST(JoinedLaunches, LeaveOutStrategiesThatDidNotRunInAll) {
   EXPECT_EQ(joined.rows.size(), 2U);
 }
 
-TEST(JoinedLaunches, CountWhatOthersDoAndTheTimeOfTheLibrarysOwnChoice) {
+TEST(JoinedLaunches, ContainBaselinesAndTheTimeOfTheLibrarysChoice) {
   const std::string call = R"({"chosen": "a", "chosen_s": 3e-6, "ranking": [{"strategy": "a", "measured_s": 4e-6}],
     "baselines": [{"name": "MPI_Alltoallv", "measured_s": 2e-6}, {"strategy": "b", "predicted_s": 1}]})";
   const auto joined = join({call, call});

@@ -41,7 +41,7 @@ TEST(MergedProfiles, AreTheMedianLaunchAndTellTheDifferencesOfLaunches) {
   EXPECT_EQ(parse_profile(to_json(merged), "again").machine, merged.machine);
 }
 
-TEST(MergedProfiles, TellThePaceOfTheLaunchWhoseChannelTheyKeep) {
+TEST(MergedProfiles, KeepTheTimesOfTheLaunchWhoseChannelTheyKeep) {
   std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
   EXPECT_TRUE(pace_of(merge_profiles(launches)).empty()) << "profiles of earlier versions do not tell";
   for (auto& [name, profile] : launches) {
@@ -87,7 +87,7 @@ NamedProfile launch_that_took(const std::string& name, double measured_s, const 
   return made;
 }
 
-TEST(MergedProfiles, AreJudgedByWhatOneLaunchPredictsOfTheOthers) {
+TEST(MergedProfiles, AreJudgedByThePredictionsOfOneLaunchForTheOthers) {
   const auto judged = [](double one_s, double other_s, const std::string& layout = "1 node") {
     return *merge_profiles(std::vector{launch_that_took("1", one_s), launch_that_took("2", other_s, layout)})
                 .machine.verdict;
@@ -103,7 +103,7 @@ TEST(MergedProfiles, AreJudgedByWhatOneLaunchPredictsOfTheOthers) {
       << "nothing to compare with";
 }
 
-TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
+TEST(MergedProfiles, HavePredictionIntervalsForAnotherLaunch) {
   const auto launch_of = [](const std::string& name, double alpha_s) {
     auto made = launch(name, 1);
     made.profile.machine.host.by_level[0]->protocols[0].alpha_s = alpha_s;
@@ -122,7 +122,7 @@ TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
   EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1].get<double>(), 1e-10, 1e-14) << "the same in all";
 }
 
-TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree) {
+TEST(MergedProfiles, HaveIntervalsOfTheKeptLaunchIfLaunchesAgreeByChance) {
   std::vector<NamedProfile> alike{launch("1", 1), launch("2", 1), launch("3", 1)};
   for (auto& each : alike) {
     auto provenance = Json::parse(each.profile.provenance_json);
@@ -160,7 +160,7 @@ TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
   for (const auto& fit : lower) EXPECT_GE(fit["alpha_interval_s"][0].get<double>(), 0);
 }
 
-TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {
+TEST(MergedProfiles, OfOtherLayoutsHaveThePartsOfEach) {
   auto one_node = launch("1", 1), two_nodes = launch("2", 1);
   auto& near = one_node.profile.machine;
   auto& far = two_nodes.profile.machine;

@@ -31,7 +31,7 @@ struct FourRanks {
   PlaceReport report() const { return report_places(record, ran, Layout::with_ppn(4, 2), nullptr, "no profile"); }
 };
 
-TEST(PlaceReport, AddsUpWhoRanTheCallsOfAPlace) {
+TEST(PlaceReport, AddsUpTheRunnersOfTheCallsOfAPlace) {
   FourRanks run;
   run.add("solve", 0, 2, 3, {4, 10, 7, {0.5, 0.25, 1}, true, "two-step"});
   run.add("solve", 0, 1, 1, {0, 5, 0, {0.25, 0.25, 0.5}, true, "standard"});
@@ -54,7 +54,7 @@ TEST(PlaceReport, AddsUpWhoRanTheCallsOfAPlace) {
   EXPECT_EQ(report.saved, (SavedTime{0.75, 0.5, 1.5}));
 }
 
-TEST(PlaceReport, PredictsWhatAdviseDoes) {
+TEST(PlaceReport, PredictsTheTimesOfAdvise) {
   FourRanks run;
   run.add("solve", 0, 2, 3, {100, 0, 0, {}, true, {}});
   const auto machine = read_profile(COMMPASS_TEST_PROFILES "/lassen.json").machine;
@@ -68,7 +68,7 @@ TEST(PlaceReport, PredictsWhatAdviseDoes) {
   EXPECT_DOUBLE_EQ(json["places"][0]["predicted_ours_s"].get<double>(), advice.prices[0].taken_s);
 }
 
-TEST(PlaceReport, SaysWhatItDoesNotKnow) {
+TEST(PlaceReport, MarksUnknownValues) {
   FourRanks run;
   run.add("solve", 0, 2, 3, {0, 9, 0, {}, false, "two-step"});
   run.add("start", 0, 0, 1, {3, 0, 0, {}, true, {}});
@@ -102,12 +102,12 @@ TEST(PlaceReport, TellsSavingsAsAnInterval) {
   EXPECT_EQ(saved_of({0.5, 0.5, 0.5}), "500 ms saved\n");
 }
 
-TEST(PlaceReport, TellsLossesAsSuch) {
+TEST(PlaceReport, ShowsALossAsSuch) {
   EXPECT_EQ(saved_of({-0.5, -0.75, -0.25}), "250 ms..750 ms lost\n");
   EXPECT_EQ(saved_of({-0.5, -0.5, -0.5}), "500 ms lost\n") << "of trials alone";
 }
 
-TEST(PlaceReport, TellsTheLossOfAPlaceAsSuch) {
+TEST(PlaceReport, ShowsTheLossOfAPlaceAsSuch) {
   FourRanks run;
   run.add("solve", 0, 2, 2, {90, 0, 11, {-0.5, -0.5, -0.5}, true, "two-step"});
   const auto text = place_report_text(run.record, run.report());
@@ -126,7 +126,7 @@ TEST(PlaceReport, TakesItsIntervalFromThatOfTheRatio) {
   EXPECT_DOUBLE_EQ(saved.high_s, 3);
 }
 
-TEST(PlaceReport, SaysWhereTimesOfThreadsAreAddedUp) {
+TEST(PlaceReport, SaysIfTimesOfThreadsAreAddedUp) {
   FourRanks run;
   run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
   auto report = run.report();

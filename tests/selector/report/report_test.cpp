@@ -33,7 +33,7 @@ TEST(TableReport, IsAsWideAsItsNamesAndAddsUpTheStages) {
 }
 
 // A table cut short, or without them, still ends with what programs do today.
-TEST(TableReport, ShowsBaselinesWhateverElseItShows) {
+TEST(TableReport, AlwaysShowsBaselines) {
   Report report;
   report.rows = {row("two-step", 10e-6, {{1, 8}}), row("stfw,n=2", 11e-6, {{1, 8}}), row("stfw,n=3", 12e-6, {{1, 8}}),
                  row("mpi", 15e-6, {{1, 8}})};
@@ -62,7 +62,7 @@ Report tied() {
   return report;
 }
 
-TEST(TableReport, TellsThatTheSimplestOfTiesIsChosen) {
+TEST(TableReport, SaysThatTheSimplestOfTiesIsChosen) {
   EXPECT_EQ(report_table(tied()),
             "\n   strategy            predicted  messages per stage    bytes sent\n"
             "*~ mpi                    4.3 us                   1           8 B\n"
@@ -81,7 +81,7 @@ TEST(TableReport, TellsThatTheSimplestOfTiesIsChosen) {
             "is 1.01 times faster than the MPI library's collective (mpi, a tie)");
 }
 
-TEST(JsonReport, TellsOfTies) {
+TEST(JsonReport, ContainsTies) {
   const auto json = Json::parse(report_json(tied(), 1));
   EXPECT_EQ(json["chosen"], "mpi");
   EXPECT_EQ(json["fastest_by_prediction"], "standard");
@@ -159,7 +159,7 @@ TEST(TableReport, ComparesWithBaselinesByKnownTimes) {
 }
 
 // Where one row was measured, or planned, others may have no such number.
-TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
+TEST(TableReport, HasColumnsForValuesOfSomeRows) {
   Report report;
   report.rows = {row("standard", 10e-6, {{1, 8}}), row("two-step", 12e-6, {{1, 8}})};
   report.rows[0].candidate.plan_seconds = 30e-6;
@@ -199,7 +199,7 @@ TEST(TableOfCalls, TellsTheChoiceByItselfAndTheTimesOfOthers) {
             table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
   EXPECT_EQ(CallReport{}.regret(), 1);
   report.baselines.push_back({"ibarrier", {}, 5e-6});
-  EXPECT_DOUBLE_EQ(report.regret(), 2) << "what others do counts, too";
+  EXPECT_DOUBLE_EQ(report.regret(), 2) << "baselines count, too";
 }
 
 }  // namespace
