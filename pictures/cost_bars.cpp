@@ -134,7 +134,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
     auto label = fmt::format("{} · {}", name, format_seconds(candidate->cost.seconds));
     if (is_chosen) label += " · chosen";
     else if (chosen != report.rows.end() && chosen->candidate.cost.seconds > 0 && baseline_of(candidate->strategy))
-      label += fmt::format(" · {} times as long as what is chosen",
+      label += fmt::format(" · {} times as long as the chosen one",
                            format_fixed(candidate->cost.seconds / chosen->candidate.cost.seconds, 2));
     if (report.ties.contains(candidate->strategy)) label += " · tie";
     svg.text(left, y + 15, label, is_chosen ? "ink strong" : "ink");

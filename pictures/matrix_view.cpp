@@ -124,7 +124,7 @@ Picture draw_matrices(const ExchangeView& view, const std::string& id) {
   constexpr double left = 30, side = 236, apart = 24, caption = 42;
   constexpr int in_a_row = 3;
   const auto strategy = to_string(view.strategy);
-  Svg svg(id, "Who sends to whom: " + shorten(strategy, 15, 560),
+  Svg svg(id, "Traffic between ranks: " + shorten(strategy, 15, 560),
           fmt::format("Bytes by sender (down) and receiver (to the right), in the pattern and in each stage of {}{}.",
                       strategy, totals));
   const auto ranks_of = [](int ranks) { return ranks == 1 ? "a rank" : fmt::format("{} ranks", ranks); };

@@ -47,7 +47,7 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
     within += errors.back() <= band;
   }
   const auto summary = fmt::format(
-      "Half of {} predictions are within {:.1f} % of what was measured (predicted ÷ measured − 1), {} within 15 %; at "
+      "Half of {} predictions are within {:.1f} % of the measured times (predicted ÷ measured − 1), {} within 15 %; at "
       "worst one is {:.0f} % off.",
       prices.size(), 100 * median(errors), within, 100 * std::ranges::max(errors));
   constexpr double left = 84, right = 24, side = 420, margin = 1.3;

@@ -205,7 +205,7 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
   std::string words =
       "Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from here on "
       "MPI uses another protocol. Bands, where the profile has them: what the fits leave open.";
-  if (!residuals.empty()) words += " Squares: what was measured, and its interval.";
+  if (!residuals.empty()) words += " Squares: measured, with intervals.";
   double top = svg.head(words);
   Legend legend;
   for (const auto& line : lines) legend.emplace_back(line.look, other ? line.machine + " " + line.name : line.name);

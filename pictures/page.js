@@ -59,7 +59,7 @@ for (const button of document.querySelectorAll("thead button"))
     };
     const lines = [...body.rows].sort((a, b) => {
       const x = key(a), y = key(b);
-      const numbers = (typeof y === "number") - (typeof x === "number");  // what has no number comes last
+      const numbers = (typeof y === "number") - (typeof x === "number");  // rows without a number come last
       return numbers || (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1);
     });
     body.append(...lines);
@@ -109,7 +109,7 @@ for (const button of document.querySelectorAll("[data-save]"))
     URL.revokeObjectURL(link.href);
   });
 
-// For tests (#check): what is wrong with this page at this width, as an attribute of the root element.
+// For tests (#check): the faults of this page at this width, as an attribute of the root element.
 if (location.hash === "#check") addEventListener("load", () => {
   const wrong = [];
   if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is wider than the window");

@@ -194,7 +194,7 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
   double top = svg.head(
       std::string("Each pair sends large messages one way. A line is flat as long as a pair is as fast as alone, and "
                   "falls where all together reach the rate they share.") +
-      (is_measured ? " Marks: what was measured, and its interval." : " The profile keeps no measured points."));
+      (is_measured ? " Marks: measured, with intervals." : " The profile keeps no measured points."));
   Legend legend;
   for (const auto& rate : rates)
     legend.emplace_back(rate.look, fmt::format("{}, {}", rate.name, print_bytes(static_cast<Bytes>(rate.bytes))));

@@ -121,15 +121,16 @@ const EnvironmentVariable variables[] = {
        e.layout = value;
      }},
     {"COMMPASS_VERBOSE", "`0` or `1`",
-     "`1`: say on stderr where a strategy that a variable names does not fit, and what runs there, what [trials of "
-     "calls](cpp.md#measuring-before-planning) have found, and which profile is taken if none is named; "
+     "`1`: say on stderr where a strategy that a variable names does not fit, the strategy that runs there, what "
+     "[trials "
+     "of calls](cpp.md#measuring-before-planning) have found, and which profile is taken if none is named; "
      "libcommpass-mpi reports [who ran which calls](unmodified.md#who-runs-a-call); `0` is the default",
      "0.1", "C++, C, libcommpass-mpi", no_hint, read_verbose},
     {"COMMPASS_PROGRESS", "`auto`, `always` or `never`",
      "progress on stderr; under an MPI launcher `auto`, the default, means never", "0.1", "command line", no_hint,
      [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
     {"COMMPASS_MPI", "`off`, `record`, `on` or `always`",
-     "what runs the calls of [an unmodified program](unmodified.md): `off`, the default: MPI; `record`: MPI, "
+     "who runs the calls of [an unmodified program](unmodified.md): `off`, the default: MPI; `record`: MPI, "
      "and rank 0 reports the calls; `on`: the faster of MPI and Commpass; `always`: Commpass where it can, for tests",
      "0.1", by_interposer, no_hint,
      [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},

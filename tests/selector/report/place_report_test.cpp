@@ -77,7 +77,7 @@ TEST(PlaceReport, MarksUnknownValues) {
   EXPECT_TRUE(json["machine"].is_null());
   EXPECT_TRUE(json["saved_s"].is_null());
   EXPECT_EQ(json["unpriced"], "no profile");
-  EXPECT_TRUE(json["places"][0]["saved_s"].is_null()) << "what ran was compared with nothing";
+  EXPECT_TRUE(json["places"][0]["saved_s"].is_null()) << "the calls were compared with nothing";
   EXPECT_TRUE(json["places"][0]["predicted_ours_s"].is_null());
   EXPECT_TRUE(json["places"][1]["exchange_s"].is_null()) << "of calls that do not block";
   EXPECT_TRUE(json["places"][1]["strategy"].is_null());
