@@ -13,7 +13,7 @@
 #include "bench/stopwatch.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 
 namespace commpass::bench {
 namespace {

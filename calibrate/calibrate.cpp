@@ -14,11 +14,9 @@
 #include "model/machine/profile_origin.hpp"
 #include "model/median.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/crowd_warning.hpp"
-#include "runtime/mpi/fingerprint.hpp"
-#include "runtime/mpi/host_names.hpp"
-#include "runtime/mpi/lone_messages.hpp"
+#include "runtime/mpi/message_latency.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
 
@@ -94,7 +92,7 @@ void begin_provenance(Calibration& calibration) {
   provenance.layout = calibration.layout.describe();
   provenance.ranks = calibration.layout.ranks();
   provenance.host_hash = host_hash(host_names(calibration.comm.get()), draw_salt());
-  provenance.warning = crowd_warning(calibration.comm.get());
+  provenance.warning = oversubscription_warning(calibration.comm.get());
 }
 
 /// Runs a part; undoes it if the budget is spent.
@@ -120,7 +118,7 @@ bool measure_in_time(Calibration& calibration, const std::string& parameters, co
 void measure_parts(Calibration& calibration) {
   const auto time_latency = [&calibration] {
     calibration.latencies.push_back(
-        time_lone_messages(calibration.comm.get(), calibration.layout, calibration.machine));
+        time_message_latencies(calibration.comm.get(), calibration.layout, calibration.machine));
   };
   const auto part = [&](const std::string& parameters, auto measure, const auto&... arguments) {
     if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) time_latency();

@@ -2,7 +2,7 @@
 
 #include "calibrate/devices.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/common_start.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 

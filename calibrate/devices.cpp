@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "calibrate/exchange_trials.hpp"
-#include "runtime/device/device_memory.hpp"
+#include "runtime/device/device_queue.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 

@@ -53,7 +53,7 @@ void measure_visits(Calibration& calibration) {
             end = color == parts - 1 ? ranks : first + part_ranks;
   std::vector<Rank> members(at(end - first));
   std::iota(members.begin(), members.end(), first);
-  const auto part = OwnCommunicator::split_by_color(calibration.comm.get(), color);
+  const auto part = OwnCommunicator::split(calibration.comm.get(), color);
   constexpr int messages = 1;
   constexpr Bytes bytes = 64;
   AlltoallvBench on_all(calibration.comm.get(), calibration.layout, messages, bytes);

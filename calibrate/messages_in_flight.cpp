@@ -5,7 +5,7 @@
 #include "calibrate/fit/switches.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/late_messages.hpp"
-#include "runtime/mpi/crowded_exchanges.hpp"
+#include "runtime/mpi/messages_in_flight.hpp"
 
 namespace commpass {
 
@@ -17,7 +17,7 @@ void narrow(Calibration& calibration, const CrowdedExchanges& in_time, LateMessa
     if (2 * late.late < late.of || calibration.sampler.has_spent(flight_share.end)) return true;
     const auto messages = static_cast<int>(number);
     const CrowdedExchanges between{
-        messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)};
+        messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, exchanges_timed)};
     calibration.sampler.check_time();
     const auto found = find_late_messages(std::vector{in_time, between});
     if (found) late = *found;
@@ -36,10 +36,10 @@ void measure_messages_in_flight(Calibration& calibration) {
   calibration.progress("messages in flight");
   std::vector<CrowdedExchanges> crowded;
   auto& provenance = calibration.provenance;
-  for (const int messages : {fewest_in_flight, 16, 32, 64, 128, 256}) {
+  for (const int messages : {messages_in_flight_min, 16, 32, 64, 128, 256}) {
     if (calibration.sampler.has_spent(flight_share.end)) break;
     crowded.push_back(
-        {messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, crowded_exchanges)});
+        {messages, time_messages_in_flight(calibration.comm.get(), calibration.layout, messages, exchanges_timed)});
     calibration.sampler.check_time();
     provenance.late_messages = find_late_messages(crowded);
     if (!provenance.late_messages) continue;

@@ -8,7 +8,7 @@
 #include "runtime/alltoall/alltoallv_arguments.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/execute/library_requests.hpp"
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -6,7 +6,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "model/median.hpp"
-#include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 

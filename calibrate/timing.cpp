@@ -7,10 +7,9 @@
 
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/sampling.hpp"
-#include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/write_anew.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 
@@ -115,7 +114,7 @@ int Bench::messages_at_a_time(Bytes bytes, int repetitions) const {
 
 /// Writes the send buffers of messages.
 void Bench::write_messages(Bytes bytes, int messages) {
-  if (is_on_host_) write_anew(std::span(send_.get(), at(std::min(room_, messages * bytes))));
+  if (is_on_host_) touch_buffer(std::span(send_.get(), at(std::min(room_, messages * bytes))));
 }
 
 /// @return times on rank `first`; empty elsewhere

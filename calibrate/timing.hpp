@@ -18,7 +18,7 @@ enum class Receiving { posted, probed };
 
 /// Runs experiments on the ranks of a communicator. Every function is collective, and returns the same on all ranks.
 /// Late messages and delayed ranks must not count: repetitions give the lower quartile, ranks that are busy at once the
-/// median. The sender writes its send buffer just before each run (runtime/mpi/write_anew.hpp), but for streams and
+/// median. The sender writes its send buffer just before each run (runtime/mpi/timed_start.hpp), but for streams and
 /// rings, which send the same bytes again.
 class Bench {
  public:

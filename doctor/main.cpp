@@ -7,8 +7,6 @@
 #include "measure/mpi_program.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
-#include "runtime/mpi/fingerprint.hpp"
-#include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"

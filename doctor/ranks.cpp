@@ -12,10 +12,9 @@
 #include "doctor/other_programs.hpp"
 #include "model/cost/demand.hpp"
 #include "runtime/device/find_device.hpp"
-#include "runtime/mpi/crowded_exchanges.hpp"
-#include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
-#include "runtime/mpi/lone_messages.hpp"
+#include "runtime/mpi/message_latency.hpp"
+#include "runtime/mpi/messages_in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -106,9 +105,10 @@ FlightFacts try_messages_in_flight(MPI_Comm comm, const Layout& layout, const Li
   if (layout.nodes() < 2) return {};
   FlightFacts facts;
   std::vector<CrowdedExchanges> crowded;
-  for (int messages = fewest_in_flight; facts.messages < messages_off_node(limits) && !facts.late; messages *= 4) {
+  for (int messages = messages_in_flight_min; facts.messages < messages_off_node(limits) && !facts.late;
+       messages *= 4) {
     facts.messages = std::min(messages, messages_off_node(limits));
-    crowded.push_back({facts.messages, time_messages_in_flight(comm, layout, facts.messages, crowded_exchanges)});
+    crowded.push_back({facts.messages, time_messages_in_flight(comm, layout, facts.messages, exchanges_timed)});
     facts.late = find_late_messages(crowded);
   }
   return facts;
@@ -125,7 +125,7 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout, const Machine& machine)
   listen(comm, mine);
 
   Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
-  facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout, machine);
+  facts.paces = time_message_latencies(OwnCommunicator(comm).get(), layout, machine);
   facts.flight = try_messages_in_flight(OwnCommunicator(comm).get(), layout, machine.limits);
   if (rank_in(comm) == 0) facts.devices = look_for_devices();
   facts.mpi.library = mpi_library();

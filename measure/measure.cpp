@@ -14,12 +14,11 @@
 #include "model/machine/profile.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/detect_layout.hpp"
-#include "runtime/mpi/fingerprint.hpp"
-#include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/launcher.hpp"
-#include "runtime/mpi/lone_messages.hpp"
+#include "runtime/mpi/message_latency.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
@@ -103,14 +102,14 @@ void warn(const std::string& warning) {
 /// Warns where times of this launch will differ from predictions: the machine is oversubscribed, or its small messages
 /// take another time than when its profile was measured. Collective.
 void warn_of_launch(const Setting& setting, Rank rank) {
-  const auto crowd = crowd_warning(MPI_COMM_WORLD);
+  const auto crowd = oversubscription_warning(MPI_COMM_WORLD);
   if (rank == 0 && !crowd.empty()) warn(crowd + ".");
   bool is_comparable = crowd.empty() && setting.warning.empty() && !setting.pace.empty();
   COMMPASS_MPI_CALL(MPI_Bcast, &is_comparable, 1, MPI_CXX_BOOL, 0, MPI_COMM_WORLD);
   if (!is_comparable) return;
   const auto& [arguments, machine, layout, model, planned, planner, shows_progress] = setting.measurement;
   const OwnCommunicator own(MPI_COMM_WORLD);
-  const auto paces = time_lone_messages(own.get(), layout ? *layout : detect_layout(MPI_COMM_WORLD), machine);
+  const auto paces = time_message_latencies(own.get(), layout ? *layout : detect_layout(MPI_COMM_WORLD), machine);
   if (const auto pace = pace_warning(setting.pace, paces); rank == 0 && !pace.empty()) warn(pace + ".");
 }
 

@@ -17,7 +17,7 @@ enum class WarmUp { none, once, each_time };
 
 struct TimedExchange {
   std::function<void()> run;    ///< collective
-  std::span<std::byte> sent{};  ///< send buffer of this rank, rewritten before each run (runtime/mpi/write_anew.hpp)
+  std::span<std::byte> sent{};  ///< send buffer of this rank, rewritten before each run (runtime/mpi/timed_start.hpp)
 };
 
 /// A planned exchange: start, then wait. @param exchange  outlives the result

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/mpi/returned_errors.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

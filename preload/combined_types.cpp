@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/returned_errors.hpp"
 
 namespace commpass {
 

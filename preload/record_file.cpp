@@ -17,7 +17,7 @@ namespace {
 template <class Write>
 void write_together(MPI_Comm world, const char* what, Write write) noexcept {
   try {
-    write(OwnCommunicator::split_by_color(world, 0));  // a duplicate would run the program's callbacks
+    write(OwnCommunicator::split(world, 0));  // a duplicate would run the program's callbacks
   } catch (const std::exception& error) {
     int rank = 0;
     PMPI_Comm_rank(world, &rank);

@@ -12,7 +12,7 @@
 #include "preload/settings.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/world_ranks.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
@@ -222,7 +222,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
       return;
     }
     // A duplicate would have the program's attributes, whose callbacks it does not expect then.
-    const auto plain = OwnCommunicator::split_by_color(comm, 0);
+    const auto plain = OwnCommunicator::split(comm, 0);
     of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr, {}));
     of.engines->context->may_try_calls = false;  // calls are timed against the library's own here
     if (!of.engines->context->unpriced.empty()) {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/mpi/world_ranks.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 

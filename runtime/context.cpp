@@ -14,13 +14,12 @@
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/cartesian_topology.hpp"
-#include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/thread_share.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "selector/choose/profile_note.hpp"
 #include "selector/environment/environment.hpp"
@@ -76,7 +75,7 @@ OwnCommunicator duplicate(MPI_Comm comm) {
 /// How many threads this rank may start; and waits let other ranks run if these outnumber the cores.
 unsigned settle_on_node(MPI_Comm comm) {
   const auto node = OwnCommunicator::split_by_node(comm);
-  if (are_crowded(node.get())) let_others_run();
+  if (is_oversubscribed(node.get())) yield_in_waits();
   return threads_of_rank(node.get());
 }
 

@@ -1,13 +1,12 @@
 #include "runtime/time_exchange.hpp"
 
-#include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/write_anew.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 
 Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange, std::span<std::byte> sent) {
-  write_anew(sent);
+  touch_buffer(sent);
   common_start(comm);
   const double begin = MPI_Wtime();
   exchange();

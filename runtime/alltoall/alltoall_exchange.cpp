@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -100,7 +99,7 @@ void AlltoallRequests::send_next(std::span<const Message> messages) {
 void AlltoallRequests::post_sends() {
   const auto is_there = [&](const Message& message) { return is_sent(message); };
   const auto count = limits_.posted_at_once(
-      waiting_, [](const Message& message) { return message.peer; }, is_there);
+      waiting_, [&](const Message& message) { return is_sent(message) ? message.peer : MPI_PROC_NULL; });
   const auto posted = waiting_.first(count);
   const bool are_synchronous = std::ranges::any_of(waiting_.subspan(count), is_there);
   for (const auto& message : posted)
@@ -118,7 +117,7 @@ bool AlltoallRequests::are_complete(const char* call, int code) {
 void AlltoallRequests::receive(const Message& message, const AlltoallPlaces::Incoming& incoming) {
   auto* const request = requests_.add_receive();
   if (!places_.has_room_for(incoming))
-    return receive_and_forget(incoming.bytes, message.peer, tag_ + 1, comm_, request);
+    return receive_and_discard(incoming.bytes, message.peer, tag_ + 1, comm_, request);
   const MessageType type(incoming.bytes);
   COMMPASS_MPI_CALL(MPI_Irecv, incoming.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request);
 }

@@ -12,7 +12,7 @@
 #include "runtime/alltoall/alltoall_blocks.hpp"
 #include "runtime/alltoall/alltoall_space.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 
 namespace commpass {
 

@@ -9,8 +9,7 @@
 #include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/plan/computed_headers.hpp"
-#include "runtime/plan/expected_headers.hpp"
+#include "runtime/plan/headers.hpp"
 #include "runtime/plan/sent_headers.hpp"
 
 namespace commpass {

@@ -12,7 +12,7 @@
 #include "runtime/alltoall/alltoallv_prices.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/lost_message.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -87,7 +87,7 @@ void AlltoallvEngine::forget_strays() noexcept {
       int bytes = 0;
       COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &bytes);
       MPI_Request request = MPI_REQUEST_NULL;
-      receive_and_forget(bytes, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), &request);
+      receive_and_discard(bytes, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), &request);
       COMMPASS_MPI_CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
     }
   } catch (...) {  // NOLINT: a destructor cannot throw

@@ -8,7 +8,7 @@
 #include "model/route/data_path.hpp"
 #include "runtime/alltoall/alltoall_space.hpp"
 #include "runtime/alltoall/mirrored_blocks.hpp"
-#include "runtime/device/device_memory.hpp"
+#include "runtime/device/device_queue.hpp"
 #include "runtime/plan/opening.hpp"
 
 namespace commpass {

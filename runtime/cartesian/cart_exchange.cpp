@@ -231,7 +231,7 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   state->buffer_bytes = own + planned.transit_bytes + planned.packing_bytes;
   state->executor = std::make_unique<Executor>(std::make_unique<PersistentRequests>(
       planned, state->address.comm, state->address.tag, state->sends.buffer, state->receives.buffer, context->machine,
-      largest_mpi_count, host_memory(), RequestLife::persistent, context->send_limits()));
+      host_memory(), RequestLife::persistent, context->send_limits()));
   return CartExchange(std::move(state));
 }
 

@@ -216,7 +216,7 @@ void require_the_same(MPI_Comm comm, const Neighborhood& neighborhood, const Car
 std::shared_ptr<Context> context_for(const Context& parent, const std::optional<GridMapping>& mapping) {
   const MPI_Comm comm = parent.comm.get();
   const Rank rank = parent.comm.rank();
-  auto own = mapping ? OwnCommunicator::split(comm, true, mapping->places[static_cast<std::size_t>(rank)])
+  auto own = mapping ? OwnCommunicator::split(comm, 0, mapping->places[static_cast<std::size_t>(rank)])
                      : OwnCommunicator(comm);
   return context_like(parent, std::move(own), mapping ? moved(parent.layout, *mapping) : parent.layout);
 }

@@ -225,9 +225,9 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     for (const auto& batch : plan.batches)
       state->messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
     state->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    state->executor = std::make_unique<Executor>(std::make_unique<PersistentRequests>(
-        plan, address.comm, address.tag, cells, cells, context->machine, largest_mpi_count, host_memory(),
-        RequestLife::persistent, context->send_limits()));
+    state->executor = std::make_unique<Executor>(
+        std::make_unique<PersistentRequests>(plan, address.comm, address.tag, cells, cells, context->machine,
+                                             host_memory(), RequestLife::persistent, context->send_limits()));
   });
   return HaloExchange(std::move(state));
 }

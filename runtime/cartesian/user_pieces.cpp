@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/execute/persistent_requests.hpp"
-#include "runtime/mpi/type_pieces.hpp"
+#include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
 

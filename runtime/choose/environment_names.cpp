@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/nearest.hpp"
 

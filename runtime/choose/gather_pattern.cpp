@@ -10,7 +10,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/plan/payloads.hpp"
+#include "runtime/plan/plan.hpp"
 
 namespace commpass {
 

@@ -12,10 +12,10 @@
 #include "model/pattern/pattern_digest.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/surroundings.hpp"
 
 namespace commpass {
 

@@ -7,9 +7,9 @@
 
 #include "model/base/text.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 

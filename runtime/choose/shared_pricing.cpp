@@ -41,7 +41,8 @@ OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t 
   COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
   const auto evaluators = choose_evaluators(layout, groups, most_threads_of_node(edges));
   const auto place = std::ranges::find(evaluators, rank_in(comm));
-  return OwnCommunicator::split(comm, place != evaluators.end(), static_cast<int>(place - evaluators.begin()));
+  return OwnCommunicator::split(comm, place != evaluators.end() ? 0 : MPI_UNDEFINED,
+                                static_cast<int>(place - evaluators.begin()));
 }
 
 namespace {

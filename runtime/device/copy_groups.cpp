@@ -8,9 +8,9 @@ namespace commpass {
 
 namespace {
 
-// Below, an edge is not cut: a message and a copy more cost more than they spare (the copies of Lassen, node-aware
-// paper, table 3, begin with 13 µs, in which 8 KiB and more pass).
-constexpr Bytes least_share = Bytes{8} << 10;
+// Smaller parts cost more than they save: a copy on Lassen (node-aware paper, table 3) takes at least 13 µs, the time
+// of 8 KiB and more.
+constexpr Bytes share_min = Bytes{8} << 10;
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
@@ -52,8 +52,8 @@ std::vector<Rank> CopyGroups::group(Rank rank, OnDevice side) const {
 std::vector<CopyShare> CopyGroups::shares(Rank source, Rank destination, std::int64_t index, Bytes bytes) const {
   const auto senders = group(source, OnDevice::sends), receivers = group(destination, OnDevice::receives);
   const auto most = static_cast<Bytes>(std::max(senders.size(), receivers.size()));
-  const auto parts = std::clamp<Bytes>(bytes / least_share, 1, most);
-  // Edges that are not cut are those of one member after another.
+  const auto parts = std::clamp<Bytes>(bytes / share_min, 1, most);
+  // Edges of one part go to the members in turn.
   const auto turn = static_cast<std::size_t>(source + destination + index);
   std::vector<CopyShare> result;
   for (Bytes part = 0; part < parts; ++part) {

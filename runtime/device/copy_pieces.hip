@@ -1,5 +1,5 @@
-// The words of copy_pieces.cl, which follows, in HIP. hipRTC compiles both
-// (hip_compiler.hpp), and so do the tests, on the host.
+// The names of copy_pieces.cl, which follows, in HIP. hipRTC compiles
+// both (hip_library.cpp), and so do the tests, on the host.
 #define __kernel extern "C" __global__
 #define __global
 #define __nvvm_read_ptx_sreg_tid_x() threadIdx.x

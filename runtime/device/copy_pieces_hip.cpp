@@ -3,8 +3,8 @@
 
 namespace commpass {
 
-const char* const copy_pieces_hip = R"HIP(// The words of copy_pieces.cl, which follows, in HIP. hipRTC compiles both
-// (hip_compiler.hpp), and so do the tests, on the host.
+const char* const copy_pieces_hip = R"HIP(// The names of copy_pieces.cl, which follows, in HIP. hipRTC compiles
+// both (hip_library.cpp), and so do the tests, on the host.
 #define __kernel extern "C" __global__
 #define __global
 #define __nvvm_read_ptx_sreg_tid_x() threadIdx.x
@@ -17,16 +17,16 @@ const char* const copy_pieces_hip = R"HIP(// The words of copy_pieces.cl, which 
 #define ulong unsigned long
 typedef unsigned int commpass_uint4 __attribute__((vector_size(16)));
 #define uint4 commpass_uint4
-// The kernel that copies many small pieces at once: to bring them together for a message or a copy to host memory, or
-// to bring them to their places. OpenCL C, of which clang makes PTX (copy_pieces_ptx.cpp), and, behind copy_pieces.hip, a
-// source in HIP (copy_pieces_hip.cpp): scripts/copy-kernel writes both.
+// The kernel that copies many small pieces at once: it gathers pieces for a message or for host memory, or scatters them.
+// OpenCL C, which clang compiles to PTX (copy_pieces_ptx.cpp); after copy_pieces.hip, it is a source in HIP
+// (copy_pieces_hip.cpp): scripts/copy-kernel writes both.
 
-// As LocalCopy (runtime/execute/local_copy.hpp). Addresses are of memory that the device reaches.
+// As LocalCopy (runtime/execute/memory.hpp). Addresses are of memory that the device reaches.
 struct Piece {
   ulong from, to, bytes;
 };
 
-// The first `bytes / sizeof(Type)` elements, by the lanes of a warp in turn; and then what is left has begun there.
+// Copies the first `bytes / sizeof(Type)` elements, by the lanes of a warp in turn, and advances to the rest.
 #define COPY_ELEMENTS(Type)                                                               \
   {                                                                                       \
     const ulong elements = bytes / sizeof(Type);                                          \
@@ -37,7 +37,7 @@ struct Piece {
     bytes -= elements * sizeof(Type);                                                     \
   }
 
-// A warp, or half of one where it has 64 lanes, for each piece, by as wide accesses as both its ends are aligned for.
+// A warp, or half of one with 64 lanes, copies a piece by the widest accesses that the alignment of both ends allows.
 __kernel void commpass_copy_pieces(__global const struct Piece* pieces, ulong count) {
   const ulong lanes = 32;
   const ulong lane = (uint)__nvvm_read_ptx_sreg_tid_x() % lanes;

@@ -1,11 +1,11 @@
-// CUDA's driver API (names and numbers of cuda.h), as the process has loaded it.
+// CUDA's driver API (names and numbers of cuda.h).
 #include <array>
 #include <atomic>
 #include <memory>
 
-#include "runtime/device/gpu_backend.hpp"
+#include "runtime/device/gpu_library.hpp"
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass {
 
@@ -14,29 +14,9 @@ namespace {
 class CudaLibrary final : public GpuLibrary {
  public:
   explicit CudaLibrary(LoadedLibrary& library) {
-    library.find(functions.pointer_attribute, "cuPointerGetAttribute");
-    library.find(functions.address_range, "cuMemGetAddressRange_v2");
-    library.find(functions.allocate, "cuMemAlloc_v2");
-    library.find(functions.deallocate, "cuMemFree_v2");
-    library.find(functions.allocate_host, "cuMemHostAlloc");
-    library.find(functions.free_host, "cuMemFreeHost");
-    library.find(functions.create_stream, "cuStreamCreate");
-    library.find(functions.destroy_stream, "cuStreamDestroy_v2");
-    library.find(functions.synchronize_stream, "cuStreamSynchronize");
-    library.find(functions.stream_wait_event, "cuStreamWaitEvent");
-    library.find(functions.create_event, "cuEventCreate");
-    library.find(functions.record_event, "cuEventRecord");
-    library.find(functions.destroy_event, "cuEventDestroy_v2");
-    library.find(functions.get_handle, "cuIpcGetMemHandle");
-    library.find(functions.open_handle, "cuIpcOpenMemHandle_v2");
-    library.find(functions.close_handle, "cuIpcCloseMemHandle");
-    library.find(functions.count, "cuDeviceGetCount");
-    library.find(functions.get_device, "cuDeviceGet");
-    library.find(functions.device_name, "cuDeviceGetName");
-    library.find(functions.device_place, "cuDeviceGetPCIBusId");
-    library.find(functions.load_module, "cuModuleLoadData");
-    library.find(functions.get_kernel, "cuModuleGetFunction");
-    library.find(functions.launch, "cuLaunchKernel");
+#define COMMPASS_FIND(member, cuda, hip, ...) library.find(functions.member, #cuda);
+    COMMPASS_GPU_FUNCTIONS(COMMPASS_FIND)
+#undef COMMPASS_FIND
     library.find(copy_, "cuMemcpyAsync");
     library.find(error_string_, "cuGetErrorString");
     library.find(retain_context_, "cuDevicePrimaryCtxRetain");
@@ -96,8 +76,7 @@ DeviceBackend* cuda_backend(LoadedLibrary::Open open) {
   auto functions = std::make_unique<CudaLibrary>(library);
   int (*init)(unsigned flags) = nullptr;
   library.find(init, "cuInit");  // once more does nothing
-  return library.has_all() && init(0) == 0 ? new GpuBackend(std::move(functions))
-                                           : nullptr;  // NOLINT: until the process ends
+  return library.has_all() && init(0) == 0 ? make_gpu_backend(std::move(functions)) : nullptr;
 }
 
 }  // namespace commpass

@@ -17,7 +17,7 @@ std::optional<Device> device_of_side(const void* buffer, std::span<const Edge> e
   return device_of(static_cast<const std::byte*>(buffer) + edge->offset);
 }
 
-/// Of a side on a device. It is one allocation nearly always; but others could lie elsewhere, even in host memory.
+/// A side on a device may have several allocations, even in host memory.
 template <class Edge>
 Ends ends_of_side(const std::optional<Device>& device, const void* buffer, std::span<const Edge> edges) {
   if (!device) return Ends::anywhere;

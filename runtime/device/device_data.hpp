@@ -1,4 +1,4 @@
-// The data of a planned exchange on one rank that lies on a device. Private to the runtime.
+// The devices that have the data of a planned exchange on one rank. Private to the runtime.
 #pragma once
 
 #include <optional>
@@ -9,30 +9,30 @@
 
 namespace commpass {
 
-/// On which device each side of an exchange lies; nothing: in host memory.
+/// The device of each side of an exchange; nothing: host memory.
 struct DeviceSides {
   std::optional<Device> sends, receives;
   Ends send_ends = Ends::anywhere, receive_ends = Ends::anywhere;  ///< of copies between that side and ours
 
   bool any() const { return sends || receives; }
-  /// That which copies. Only if there is any.
+  /// The device that copies. Only if any().
   const Device& device() const { return sends ? *sends : *receives; }
   /// Of copies from one side to the other.
   Ends both_ends() const { return send_ends == Ends::reached ? receive_ends : Ends::anywhere; }
 };
 
-/// What a rank gives to an exchange.
+/// The arguments of a rank for an exchange.
 struct BuffersAndEdges {
   const void* send_buffer = nullptr;
   std::span<const SendEdge> sends;
   void* receive_buffer = nullptr;
   std::span<const ReceiveEdge> receives;
-  DeviceSides sides{};      ///< where its data lies
-  bool are_values = false;  ///< is it of small values, which loops copy (ExchangeOptions)?
+  DeviceSides sides{};
+  bool are_values = false;  ///< of small values, which loops copy (ExchangeOptions)
 };
 
-/// Asks for the first byte of each side that has bytes; drivers take some µs to answer. @throws InputError if the sides
-/// lie on two devices
+/// Finds the device of the first byte of each side; a driver takes some µs. @throws InputError if the sides lie on two
+/// devices
 DeviceSides find_device_sides(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                               std::span<const ReceiveEdge> receives);
 

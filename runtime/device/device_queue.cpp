@@ -63,7 +63,7 @@ void DeviceQueue::copy_by_kernel(std::span<const LocalCopy> copies) {
   device_.backend->copy_by_kernel(device_.number, {table, copies.size()}, own_);
 }
 
-/// Behind what kernels may still read.
+/// After the part of the table that kernels may still read.
 LocalCopy* DeviceQueue::make_room(std::size_t pieces) {
   if (used_ + pieces > room_) wait();
   if (pieces > room_) {

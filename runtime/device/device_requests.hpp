@@ -1,24 +1,25 @@
-// Data on a device whose addresses go to MPI. Private to the runtime.
+// Requests for data on a device: with addresses on the device, or staged through host memory. Private to the runtime.
 #pragma once
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/device/device_data.hpp"
-#include "runtime/device/device_memory.hpp"
-#include "runtime/execute/requests_around.hpp"
+#include "runtime/device/staged_ranges.hpp"
+#include "runtime/execute/batch_requests.hpp"
 
 namespace commpass {
 
-/// Requests that take place in the memory of a device, after what the user's stream had to do when they begin. When
-/// they are complete, so is all on the device.
+/// Requests with addresses on a device. They begin after the present work of the user's stream; when they are complete,
+/// so are their copies.
 class DeviceRequests final : public RequestsAround {
  public:
   /// @throws DeviceError
   DeviceRequests(const DeviceSides& sides, DeviceBackend::Stream users)
       : queue_(sides.device(), users), memory_(queue_, sides.both_ends()) {}
   ~DeviceRequests() override { drop(); }
-  /// In which the requests are to be made.
+  /// For the requests.
   Memory& memory() { return memory_; }
   void run_by(std::unique_ptr<BatchRequests> on_device) { surround(std::move(on_device)); }
 
@@ -33,6 +34,46 @@ class DeviceRequests final : public RequestsAround {
  private:
   DeviceQueue queue_;
   DeviceMemory memory_;
+};
+
+/// Requests in host memory. Before the first messages, one batch of copies brings the bytes for other ranks to pinned
+/// memory. After the last messages, one batch copies received bytes back, before later work of the user's stream. Bytes
+/// to the rank itself stay on the device. A side in host memory is not staged.
+class StagedRequests final : public RequestsAround {
+ public:
+  /// @param rank   of this process
+  /// @param users  the user's stream
+  /// @throws DeviceError, std::bad_alloc
+  StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users, const Plan& plan);
+  ~StagedRequests() override { drop(); }
+
+  /// The plan on the host; until run_by().
+  const Plan& host_plan() const { return host_plan_; }
+  const void* host_send_buffer() const { return sends_.is_staged ? sends_.host.get() : given_.send_buffer; }
+  void* host_receive_buffer() const { return receives_.is_staged ? receives_.host.get() : given_.receive_buffer; }
+  /// The requests of the host plan.
+  void run_by(std::unique_ptr<BatchRequests> on_host);
+  /// Of our buffers.
+  Bytes bytes() const { return sends_.ranges.bytes() + receives_.ranges.bytes(); }
+
+  void begin(std::size_t batch) override;
+  void end(std::size_t batch) override;
+
+ private:
+  struct Side {
+    bool is_staged = false;
+    Ends ends = Ends::anywhere;
+    StagedRanges ranges{};
+    Memory::Buffer host{};
+    std::vector<LocalCopy> copies{};
+  };
+
+  BuffersAndEdges given_;  ///< whose edges are not read after construction
+  Side sends_, receives_;
+  std::vector<LocalCopy> self_;
+  Ends self_ends_;
+  Plan host_plan_;
+  DeviceQueue queue_;  ///< waits for its copies before the buffers go
 };
 
 }  // namespace commpass

@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -12,11 +13,11 @@ namespace commpass {
 
 namespace {
 
-/// Those that were found so far, which stay until the process ends.
+/// The backends that were found, which live until the process ends.
 struct Backends {
   std::mutex mutex;
-  std::array<std::atomic<DeviceBackend*>, 3> all{};  ///< CUDA, HIP, and what a test adds
-  std::atomic<unsigned long long> seen = 0;          ///< how many libraries had been loaded at the last look
+  std::array<std::atomic<DeviceBackend*>, 3> all{};    ///< CUDA, HIP, and the backend of a test
+  std::atomic<unsigned long long> libraries_seen = 0;  ///< libraries_loaded() at the last search
 };
 
 Backends& backends() {
@@ -24,7 +25,7 @@ Backends& backends() {
   return all;
 }
 
-/// How many libraries this process has loaded so far.
+/// The number of libraries that this process has ever loaded.
 unsigned long long libraries_loaded() {
   unsigned long long count = 0;
   const auto read_first = [](dl_phdr_info* info, std::size_t, void* result) {
@@ -35,10 +36,11 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-using FindBackend = DeviceBackend* (*)(LoadedLibrary::Open);
-
-void look_for(std::atomic<DeviceBackend*>& backend, FindBackend find, LoadedLibrary::Open open) {
-  if (!backend.load()) backend.store(find(open));
+/// Finds the drivers that are not known yet. Under the lock.
+void find_drivers(Backends& known, LoadedLibrary::Open open) {
+  auto &cuda = known.all[0], &hip = known.all[1];
+  if (!cuda.load()) cuda.store(cuda_backend(open));
+  if (!hip.load()) hip.store(hip_backend(open));
 }
 
 }  // namespace
@@ -46,11 +48,10 @@ void look_for(std::atomic<DeviceBackend*>& backend, FindBackend find, LoadedLibr
 std::optional<Device> device_of(const void* address) {
   if (!address) return {};
   auto& known = backends();
-  if (const auto loaded = libraries_loaded(); loaded != known.seen.load()) {
+  if (const auto loaded = libraries_loaded(); loaded != known.libraries_seen.load()) {
     const std::lock_guard lock(known.mutex);
-    look_for(known.all[0], cuda_backend, LoadedLibrary::Open::if_loaded);
-    look_for(known.all[1], hip_backend, LoadedLibrary::Open::if_loaded);
-    known.seen.store(loaded);
+    find_drivers(known, LoadedLibrary::Open::if_loaded);
+    known.libraries_seen.store(loaded);
   }
   for (const auto& entry : known.all)
     if (auto* const backend = entry.load())
@@ -59,20 +60,15 @@ std::optional<Device> device_of(const void* address) {
 }
 
 DeviceBackend* device_backend(const std::string& name) {
-  auto& known = backends();
-  const std::lock_guard lock(known.mutex);
-  if (name == cuda_name) look_for(known.all[0], cuda_backend, LoadedLibrary::Open::load);
-  if (name == hip_name) look_for(known.all[1], hip_backend, LoadedLibrary::Open::load);
-  for (const auto& entry : known.all)
-    if (auto* const backend = entry.load(); backend && name == backend->name()) return backend;
-  return nullptr;
+  const auto all = all_device_backends();
+  const auto found = std::ranges::find_if(all, [&](const DeviceBackend* backend) { return name == backend->name(); });
+  return found == all.end() ? nullptr : *found;
 }
 
 std::vector<DeviceBackend*> all_device_backends() {
   auto& known = backends();
   const std::lock_guard lock(known.mutex);
-  look_for(known.all[0], cuda_backend, LoadedLibrary::Open::load);
-  look_for(known.all[1], hip_backend, LoadedLibrary::Open::load);
+  find_drivers(known, LoadedLibrary::Open::load);
   std::vector<DeviceBackend*> result;
   for (const auto& entry : known.all)
     if (auto* const backend = entry.load(); backend && backend->count() > 0) result.push_back(backend);

@@ -1,4 +1,4 @@
-// Which device's memory an address is. Private to the runtime.
+// Finds the device of an address. Private to the runtime.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,21 @@
 
 namespace commpass {
 
-/// Nothing: host memory. A device's memory can only come from a driver that is in this process, so a driver is used
-/// where the program has loaded it, and nothing is ever loaded here. Without one it takes some 10 ns.
+/// Uses drivers that the program has loaded, and loads none: memory of a device can only come from such. Takes some 10
+/// ns without one.
+/// @return nothing for host memory
 std::optional<Device> device_of(const void* address);
 
-/// That of a name, for memory of another process: its driver is loaded here if it was not. Null: there is none.
+/// The backend of a name, for memory of another process. Loads its driver. Null: there is none.
 DeviceBackend* device_backend(const std::string& name);
 
-/// All kinds of which this process sees a device; their drivers are loaded here if they were not.
+/// All backends with devices that this process sees. Loads their drivers.
 std::vector<DeviceBackend*> all_device_backends();
 
-/// For what moves host memory only. @param where  of the message. @throws InputError for device memory
+/// @param where  of the error. @throws InputError for device memory
 void require_host_memory(const void* address, const std::string& where);
 
-/// One more kind of devices, for tests: alive until the process ends.
+/// Adds a backend for tests, which lives until the process ends.
 void add_device_backend(DeviceBackend& backend);
 
 }  // namespace commpass

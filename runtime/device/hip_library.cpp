@@ -1,42 +1,82 @@
-// HIP's runtime API (names and numbers of hip/hip_runtime_api.h, from ROCm 5.0 on), as the process has loaded it.
+// HIP's runtime API and compiler (names and numbers of hip/hip_runtime_api.h and hip/hiprtc.h, from ROCm 5.0 on).
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 
-#include "runtime/device/gpu_backend.hpp"
-#include "runtime/device/hip_compiler.hpp"
+#include "runtime/device/gpu_library.hpp"
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass {
 
 namespace {
 
+/// HIP's compiler at run time, hipRTC: a library of its own; up to ROCm 5.2 part of the runtime.
+std::optional<HipCompilerFunctions> find_compiler() {
+  for (const char* file :
+       {"libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libamdhip64.so", "libamdhip64.so.5"}) {
+    LoadedLibrary library(file, LoadedLibrary::Open::load);
+    if (!library) continue;
+    HipCompilerFunctions functions;
+    library.find(functions.create, "hiprtcCreateProgram");
+    library.find(functions.compile, "hiprtcCompileProgram");
+    library.find(functions.code_size, "hiprtcGetCodeSize");
+    library.find(functions.code, "hiprtcGetCode");
+    library.find(functions.destroy, "hiprtcDestroyProgram");
+    library.find(functions.error_text, "hiprtcGetErrorString");
+    if (library.has_all()) return functions;
+  }
+  return {};
+}
+
+/// A source that hipRTC compiles.
+class Program {
+ public:
+  Program(const HipCompilerFunctions& functions, const char* source) : functions_(functions) {
+    check("take", functions_.create(&handle_, source, "commpass", 0, nullptr, nullptr));
+  }
+  ~Program() { functions_.destroy(&handle_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  std::string compile() {
+    check("compile", functions_.compile(handle_, 0, nullptr));
+    std::size_t bytes = 0;
+    check("hand out", functions_.code_size(handle_, &bytes));
+    std::string code(bytes, '\0');
+    check("hand out", functions_.code(handle_, code.data()));
+    return code;
+  }
+
+ private:
+  void check(const char* what, int code) const {
+    if (code != 0)
+      throw DeviceError(
+          fmt::format("HIP: its compiler hipRTC could not {} the kernel that copies pieces: {} (code {}).", what,
+                      functions_.error_text(code), code));
+  }
+
+  const HipCompilerFunctions& functions_;
+  void* handle_ = nullptr;
+};
+
+/// Compiles a source for the device of the calling thread, as hipModuleLoadData takes it. Takes up to seconds.
+/// @throws DeviceError where there is no such compiler, or it fails
+std::string compile_for_hip(const char* source) {
+  static const auto functions = find_compiler();
+  if (!functions)
+    throw DeviceError("HIP: there is no libhiprtc.so, which would compile the kernel that copies pieces.");
+  return Program(*functions, source).compile();
+}
+
 class HipLibrary final : public GpuLibrary {
  public:
   explicit HipLibrary(LoadedLibrary& library) {
-    library.find(functions.pointer_attribute, "hipPointerGetAttribute");
-    library.find(functions.address_range, "hipMemGetAddressRange");
-    library.find(functions.allocate, "hipMalloc");
-    library.find(functions.deallocate, "hipFree");
-    library.find(functions.allocate_host, "hipHostMalloc");
-    library.find(functions.free_host, "hipHostFree");
-    library.find(functions.create_stream, "hipStreamCreateWithFlags");
-    library.find(functions.destroy_stream, "hipStreamDestroy");
-    library.find(functions.synchronize_stream, "hipStreamSynchronize");
-    library.find(functions.stream_wait_event, "hipStreamWaitEvent");
-    library.find(functions.create_event, "hipEventCreateWithFlags");
-    library.find(functions.record_event, "hipEventRecord");
-    library.find(functions.destroy_event, "hipEventDestroy");
-    library.find(functions.get_handle, "hipIpcGetMemHandle");
-    library.find(functions.open_handle, "hipIpcOpenMemHandle");
-    library.find(functions.close_handle, "hipIpcCloseMemHandle");
-    library.find(functions.count, "hipGetDeviceCount");
-    library.find(functions.get_device, "hipDeviceGet");
-    library.find(functions.device_name, "hipDeviceGetName");
-    library.find(functions.device_place, "hipDeviceGetPCIBusId");
-    library.find(functions.load_module, "hipModuleLoadData");
-    library.find(functions.get_kernel, "hipModuleGetFunction");
-    library.find(functions.launch, "hipModuleLaunchKernel");
+#define COMMPASS_FIND(member, cuda, hip, ...) library.find(functions.member, #hip);
+    COMMPASS_GPU_FUNCTIONS(COMMPASS_FIND)
+#undef COMMPASS_FIND
     library.find(copy_, "hipMemcpyAsync");
     library.find(error_string_, "hipGetErrorString");
     library.find(last_error_, "hipGetLastError");
@@ -85,7 +125,7 @@ DeviceBackend* hip_backend(LoadedLibrary::Open open) {
     LoadedLibrary library(file, open);
     if (!library) continue;
     auto functions = std::make_unique<HipLibrary>(library);
-    if (library.has_all()) return new GpuBackend(std::move(functions));  // NOLINT: until the process ends
+    if (library.has_all()) return make_gpu_backend(std::move(functions));
   }
   return nullptr;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t alignments = 16;  // bytes of the widest access
 
-/// Pieces of all lengths up to some accesses of all lanes, which begin at all alignments, with gaps between them.
+/// Pieces of many lengths, up to several accesses of all lanes, which begin at all alignments, with gaps between them.
 std::vector<LocalCopy> pieces_between(std::byte* from, std::byte* to) {
   std::vector<LocalCopy> pieces;
   std::size_t first = 0, second = 0;
@@ -24,7 +24,7 @@ std::vector<LocalCopy> pieces_between(std::byte* from, std::byte* to) {
   for (std::size_t bytes = 0; bytes < 3 * alignments; ++bytes) add(bytes);
   for (const std::size_t bytes : {100, 511, 512, 513, 1024, 2000}) {
     add(bytes);
-    // And with both ends aligned as well as can be.
+    // Again with both ends aligned to the widest access.
     first = (first + alignments - 1) / alignments * alignments;
     second = (second + alignments - 1) / alignments * alignments;
     add(bytes);
@@ -44,7 +44,7 @@ std::string fault_of_kernel(DeviceBackend& backend, int device) {
   for (std::size_t i = 0; i < size; ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
   std::fill_n(to.get(), size, untouched);
 
-  // Only pieces move from each of these memories to the next one; the rest is what was there before.
+  // Only pieces move from each of these memories to the next one; other bytes keep their values.
   const std::array memories{from.get(), first.get(), second.get(), to.get()};
   std::vector<std::byte> expected(from.get(), from.get() + room);
   DeviceQueue queue(its, nullptr);

@@ -17,19 +17,19 @@ namespace commpass {
 
 /// One side of a rank.
 struct SharedCopies::Half {
-  std::vector<SendEdge> edges;   ///< also of what is received: from the "destination"
+  std::vector<SendEdge> edges;   ///< of receives, too: from the "destination"
   std::optional<Device> device;  ///< on which it lies
   std::byte* buffer = nullptr;   ///< byte 0, as this process reaches it
-  Ends ends = Ends::reached;     ///< of copies from there; what others have opened is one allocation
+  Ends ends = Ends::reached;     ///< of copies; opened memory is one allocation
 };
 
-/// A rank whose data this one copies: itself, or that which it helps.
+/// A rank whose data this one copies: itself, or the one that it helps.
 struct SharedCopies::Role {
   Rank owner = 0;
   Half sends, receives;
 };
 
-/// Of an edge, what this rank sends or receives.
+/// The part of an edge that this rank sends or receives.
 struct SharedCopies::Part {
   std::array<std::int64_t, 4> order{};  ///< source, destination, number of the edge and of the part: as on all ranks
   Rank peer = 0;
@@ -40,19 +40,19 @@ namespace {
 
 constexpr const char* remedy_without_copies = "use @staged without copies";
 
-/// One side of a rank, as it tells its helpers.
-struct ToldHalf {
+/// One side of a rank, as it sends it to its helpers.
+struct SentHalf {
   bool is_on_device = false;
   DeviceHandle handle;
-  Bytes begin = 0;  ///< of what the handle stands for, in the user's buffer
+  Bytes begin = 0;  ///< of the shared memory, in the user's buffer
   std::int64_t edges = 0;
 };
 
-struct ToldRank {
+struct SentRank {
   bool has_failed = false;
   std::array<char, 16> kind{};  ///< of devices
   int device = 0;
-  ToldHalf sends, receives;
+  SentHalf sends, receives;
 };
 
 /// An address that may lie before an allocation.
@@ -70,9 +70,9 @@ std::vector<SendEdge> edges_of(std::span<const ReceiveEdge> receives) {
 }
 
 template <class Half>
-ToldHalf tell_half(const Half& half) {
-  ToldHalf told{half.device.has_value(), {}, 0, std::ssize(half.edges)};
-  if (!half.device) return told;
+SentHalf make_sent_half(const Half& half) {
+  SentHalf sent{half.device.has_value(), {}, 0, std::ssize(half.edges)};
+  if (!half.device) return sent;
   std::vector<StagedRanges::Range> ranges;
   for (const auto& edge : half.edges) ranges.push_back({edge.offset, edge.bytes, 0});
   const auto [begin, bytes, place] = StagedRanges(std::move(ranges), 0).extent();
@@ -80,9 +80,9 @@ ToldHalf tell_half(const Half& half) {
   if (!device.backend->is_one_allocation(half.buffer + begin, bytes))
     throw InputError("exchange", "a buffer on a device reaches over several allocations, which no other process opens",
                      remedy_without_copies);
-  told.handle = device.backend->share(device.number, half.buffer + begin);
-  told.begin = begin;
-  return told;
+  sent.handle = device.backend->share(device.number, half.buffer + begin);
+  sent.begin = begin;
+  return sent;
 }
 
 void send_edges(const std::vector<SendEdge>& edges, Rank helper, const Context::Address& address) {
@@ -134,8 +134,8 @@ SharedCopies::SharedCopies(const Context& context, const Context::Address& addre
     if (helped_ != rank_) roles.push_back({helped_, {}, {}});
   });
   all_or_none(comm, [&] {
-    if (!helpers_.empty()) tell_helpers(roles.front(), address);
-    if (helped_ != rank_) ask_helped(roles.back(), address);
+    if (!helpers_.empty()) inform_helpers(roles.front(), address);
+    if (helped_ != rank_) learn_from_helped(roles.back(), address);
   });
   all_or_none(comm, [&] {
     add_self(roles.front());
@@ -146,51 +146,51 @@ SharedCopies::SharedCopies(const Context& context, const Context::Address& addre
   });
 }
 
-/// A rank that cannot tell them anything tells them that.
-void SharedCopies::tell_helpers(const Role& own, const Context::Address& address) const {
-  ToldRank told;
+/// A rank that fails sends its helpers the failure alone.
+void SharedCopies::inform_helpers(const Role& own, const Context::Address& address) const {
+  SentRank sent;
   Failure failure;
   attempt(failure, [&] {
-    std::strncpy(told.kind.data(), device_->backend->name(), told.kind.size() - 1);
-    told.device = device_->number;
-    told.sends = tell_half(own.sends);
-    told.receives = tell_half(own.receives);
+    std::strncpy(sent.kind.data(), device_->backend->name(), sent.kind.size() - 1);
+    sent.device = device_->number;
+    sent.sends = make_sent_half(own.sends);
+    sent.receives = make_sent_half(own.receives);
   });
-  told.has_failed = static_cast<bool>(failure);
+  sent.has_failed = static_cast<bool>(failure);
   for (const Rank helper : helpers_) {
-    COMMPASS_MPI_CALL(MPI_Send, &told, static_cast<int>(sizeof told), MPI_BYTE, helper, address.tag, address.comm);
-    if (told.has_failed) continue;
+    COMMPASS_MPI_CALL(MPI_Send, &sent, static_cast<int>(sizeof sent), MPI_BYTE, helper, address.tag, address.comm);
+    if (sent.has_failed) continue;
     send_edges(own.sends.edges, helper, address);
     send_edges(own.receives.edges, helper, address);
   }
   if (failure) throw Error(failure.sentence);
 }
 
-void SharedCopies::ask_helped(Role& other, const Context::Address& address) {
-  ToldRank told;
-  COMMPASS_MPI_CALL(MPI_Recv, &told, static_cast<int>(sizeof told), MPI_BYTE, helped_, address.tag, address.comm,
+void SharedCopies::learn_from_helped(Role& other, const Context::Address& address) {
+  SentRank sent;
+  COMMPASS_MPI_CALL(MPI_Recv, &sent, static_cast<int>(sizeof sent), MPI_BYTE, helped_, address.tag, address.comm,
                     MPI_STATUS_IGNORE);
-  if (told.has_failed) return;  // and it says why
-  other.sends.edges = receive_edges(told.sends.edges, helped_, address);
-  other.receives.edges = receive_edges(told.receives.edges, helped_, address);
-  const Device device{device_backend(told.kind.data()), told.device};
+  if (sent.has_failed) return;  // and reports the failure
+  other.sends.edges = receive_edges(sent.sends.edges, helped_, address);
+  other.receives.edges = receive_edges(sent.receives.edges, helped_, address);
+  const Device device{device_backend(sent.kind.data()), sent.device};
   if (!device.backend)
     throw InputError("exchange, rank " + std::to_string(rank_),
-                     std::string("it has no driver of ") + told.kind.data() + " to help a rank of its node with copies",
+                     std::string("it has no driver of ") + sent.kind.data() + " to help a rank of its node with copies",
                      remedy_without_copies);
   device_ = device;
-  const auto open = [&](const ToldHalf& half, Half& opened) {
+  const auto open = [&](const SentHalf& half, Half& opened) {
     if (!half.is_on_device) return;
     opened_.push_back({device.backend->open(device.number, half.handle),
                        [device](std::byte* memory) { device.backend->close(device.number, memory); }});
     opened.device = device;
     opened.buffer = moved(opened_.back().get(), half.handle.offset - half.begin);
   };
-  open(told.sends, other.sends);
-  open(told.receives, other.receives);
+  open(sent.sends, other.sends);
+  open(sent.receives, other.receives);
 }
 
-/// The k-th edge to oneself is the k-th from oneself.
+/// The k-th send of a rank to itself is its k-th receive from itself.
 void SharedCopies::add_self(const Role& own) {
   const auto is_own = [&](const SendEdge& edge) { return edge.destination == own.owner && edge.bytes > 0; };
   auto next = own.receives.edges.begin();
@@ -268,7 +268,7 @@ void SharedCopies::take_side(const std::vector<Role>& roles, Half Role::*half, c
   for (const auto& [part, place] : placed) side.edges.push_back({part.peer, place, part.bytes});
 }
 
-void SharedCopies::let_go() {
+void SharedCopies::wait_for_user() {
   if (!queue_) return;
   queue_->follow_user();
   queue_->wait();

@@ -1,5 +1,4 @@
-// Several processes of a node copy the data of a rank on a device, each its part: who copies and exchanges what.
-// Private to the runtime.
+// Several processes of a node copy the data of a rank on a device, each a part. Private to the runtime.
 #pragma once
 
 #include <memory>
@@ -12,8 +11,8 @@
 
 namespace commpass {
 
-/// Of one rank: what it copies from and to devices, and the exchange in host memory that is left. Helpers learn the
-/// edges of the rank that they help, and open its memory.
+/// The copies of one rank from and to devices, and its part of the exchange in host memory. Helpers receive the edges
+/// of the rank that they help, and open its memory.
 class SharedCopies {
  public:
   /// Collective. Buffers must outlive this on the rank that has them.
@@ -25,35 +24,35 @@ class SharedCopies {
   BuffersAndEdges on_host() const { return {sends_.host.get(), sends_.edges, receives_.host.get(), received_, {}}; }
   Bytes bytes() const { return sends_.bytes + receives_.bytes; }
   Rank rank() const { return rank_; }
-  /// Whom this rank tells when its data may be copied, and who tell it that theirs have come.
+  /// They copy data of this rank, between two signals.
   const std::vector<Rank>& helpers() const { return helpers_; }
-  /// Whom this rank helps; itself if nobody.
+  /// The rank that this rank helps; itself if none.
   Rank helped() const { return helped_; }
 
-  /// Waits until the data of this rank may be copied.
-  void let_go();
-  /// Copies what this rank sends into its buffer; waits.
+  /// Waits for the user's stream, after which the data of this rank may be copied.
+  void wait_for_user();
+  /// Copies the sends of this rank into its buffer; waits.
   void copy_out() { copy(sends_); }
-  /// Copies what this rank sends to itself.
+  /// Copies the edges from this rank to itself.
   void copy_self();
-  /// Copies what this rank has got to where it belongs; waits.
+  /// Copies the receives of this rank to their places; waits.
   void copy_in() { copy(receives_); }
 
  private:
   struct Half;
   struct Role;
   struct Part;
-  /// What this rank sends, or what it receives, in our buffer.
+  /// The sends or receives of this rank in our buffer.
   struct Side {
-    std::vector<SendEdge> edges;  ///< also of what is received: from the "destination"
+    std::vector<SendEdge> edges;  ///< of receives, too: from the "destination"
     std::vector<LocalCopy> on_device, on_host;
-    Ends ends = Ends::reached;  ///< of those on the device
+    Ends ends = Ends::reached;  ///< of copies on the device
     Bytes bytes = 0;
     Memory::Buffer host;
   };
 
-  void tell_helpers(const Role& own, const Context::Address& address) const;
-  void ask_helped(Role& other, const Context::Address& address);
+  void inform_helpers(const Role& own, const Context::Address& address) const;
+  void learn_from_helped(Role& other, const Context::Address& address);
   void add_self(const Role& own);
   std::vector<Part> parts_of(const Role& role, Half Role::*half, const CopyGroups& groups) const;
   void take_side(const std::vector<Role>& roles, Half Role::*half, const CopyGroups& groups, Side& side);

@@ -9,26 +9,22 @@ namespace commpass {
 SharedRequests::SharedRequests(std::shared_ptr<SharedCopies> copies, const Context::Address& address,
                                std::unique_ptr<BatchRequests> on_host)
     : copies_(std::move(copies)), on_host_(std::move(on_host)) {
-  const auto send = [&](Rank to) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    COMMPASS_MPI_CALL(MPI_Send_init, nullptr, 0, MPI_BYTE, to, address.tag, address.comm, &request);
-    return request;
+  const auto add_send = [&](std::vector<MPI_Request>& to, Rank peer) {
+    auto* const request = &to.emplace_back(MPI_REQUEST_NULL);
+    COMMPASS_MPI_CALL(MPI_Send_init, nullptr, 0, MPI_BYTE, peer, address.tag, address.comm, request);
   };
-  const auto receive = [&](Rank from) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    COMMPASS_MPI_CALL(MPI_Recv_init, nullptr, 0, MPI_BYTE, from, address.tag, address.comm, &request);
-    return request;
+  const auto add_receive = [&](std::vector<MPI_Request>& to, Rank peer) {
+    auto* const request = &to.emplace_back(MPI_REQUEST_NULL);
+    COMMPASS_MPI_CALL(MPI_Recv_init, nullptr, 0, MPI_BYTE, peer, address.tag, address.comm, request);
   };
   try {
-    ready_.reserve(copies_->helpers().size() + 1);
-    done_.reserve(copies_->helpers().size() + 1);
     for (const Rank helper : copies_->helpers()) {
-      ready_.push_back(send(helper));
-      done_.push_back(receive(helper));
+      add_send(ready_, helper);
+      add_receive(done_, helper);
     }
     if (const Rank helped = copies_->helped(); helped != copies_->rank()) {
-      ready_.push_back(receive(helped));
-      done_.push_back(send(helped));
+      add_receive(ready_, helped);
+      add_send(done_, helped);
     }
   } catch (...) {
     free_signals();
@@ -53,7 +49,7 @@ void SharedRequests::begin(std::size_t batch) {
     if (batch == 1) copies_->copy_self();  // while the first messages travel
     return;
   }
-  if (batch == 0) copies_->let_go();
+  if (batch == 0) copies_->wait_for_user();
   if (auto& all = signals(); !all.empty()) COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(all.size()), all.data());
 }
 
@@ -76,7 +72,7 @@ void SharedRequests::end(std::size_t batch) {
 void SharedRequests::abandon() noexcept {
   if (!is_signal()) return on_host_->abandon();
   const bool helps = copies_->helped() != copies_->rank();
-  if (helps != (current_ == 0)) return;  // signals that are sent
+  if (helps != (current_ == 0)) return;  // its signals are sends
   for (auto& request : signals()) {
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

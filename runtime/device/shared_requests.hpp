@@ -10,8 +10,8 @@
 
 namespace commpass {
 
-/// Before the first batch a rank tells its helpers that its data may be copied, and after the last one they tell it
-/// that what it gets is there. Two batches more, so that nobody waits for a rank that is in another exchange first.
+/// Before the first batch a rank signals its helpers that its data may be copied; after the last one they signal that
+/// its receives are complete. Signals are two more batches, so that waiting for them moves on other exchanges.
 class SharedRequests final : public BatchRequests {
  public:
   /// @param on_host  the exchange in the buffers of `copies`
@@ -23,7 +23,7 @@ class SharedRequests final : public BatchRequests {
   std::size_t batches() const override { return on_host_->batches() + 2; }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override;
-  MPI_Status* statuses() override { return is_signal() ? nullptr : on_host_->statuses(); }
+  MPI_Status* statuses() override { return is_signal() ? BatchRequests::statuses() : on_host_->statuses(); }
   bool are_complete(const char* call, int code) override;
   void end(std::size_t batch) override;
   void abandon() noexcept override;

@@ -5,12 +5,12 @@
 
 namespace commpass {
 
-StagedRanges::StagedRanges(std::vector<Range> ranges, Bytes most_gap) {
+StagedRanges::StagedRanges(std::vector<Range> ranges, Bytes gap_max) {
   std::erase_if(ranges, [](const Range& range) { return range.bytes <= 0; });
   std::ranges::sort(ranges, {}, &Range::offset);
   for (const auto& range : ranges) {
     const auto end = range.offset + range.bytes;
-    if (!ranges_.empty() && range.offset <= ranges_.back().offset + ranges_.back().bytes + most_gap) {
+    if (!ranges_.empty() && range.offset <= ranges_.back().offset + ranges_.back().bytes + gap_max) {
       auto& before = ranges_.back();
       before.bytes = std::max(before.bytes, end - before.offset);
     } else {

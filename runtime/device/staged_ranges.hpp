@@ -1,4 +1,4 @@
-// Which bytes of a user's buffer are staged, and where they lie in ours. Private to the runtime.
+// The staged bytes of a user's buffer, and their places in ours. Private to the runtime.
 #pragma once
 
 #include <optional>
@@ -10,28 +10,27 @@
 
 namespace commpass {
 
-/// A copy that is begun takes a GPU's driver some µs, in which about as much passes over PCIe; so as much is rather
-/// read in vain than left out.
+/// The bytes that pass over PCIe in the time that a GPU's driver takes to begin a copy, some µs: reading such a gap in
+/// vain costs less than another copy.
 inline constexpr Bytes worth_a_copy = Bytes{32} << 10;
 
-/// The bytes of some edges, one range after another, each byte once. Bytes that lie together at the user's lie together
-/// in ours.
+/// The bytes of some edges, each once, as ranges. Contiguous bytes of the user's buffer are contiguous in ours.
 class StagedRanges {
  public:
   struct Range {
-    Bytes offset = 0, bytes = 0;  ///< at the user's
+    Bytes offset = 0, bytes = 0;  ///< in the user's buffer
     Bytes place = 0;              ///< in ours
   };
 
   StagedRanges() = default;
-  /// @param ranges    of any order, which may overlap; places are not read
-  /// @param most_gap  ranges that lie no farther from each other become one
-  StagedRanges(std::vector<Range> ranges, Bytes most_gap);
+  /// @param ranges   in any order, which may overlap; places are not read
+  /// @param gap_max  ranges become one if the gap between them has at most this number of bytes
+  StagedRanges(std::vector<Range> ranges, Bytes gap_max);
 
   Bytes bytes() const { return ranges_.empty() ? 0 : ranges_.back().place + ranges_.back().bytes; }
   /// By offset.
   std::span<const Range> ranges() const { return ranges_; }
-  /// From the first byte to the last one, at the user's.
+  /// From the first byte to the last one, in the user's buffer.
   Range extent() const;
   /// Of a byte that is in one of the ranges.
   Bytes place_of(Bytes offset) const;
@@ -40,11 +39,11 @@ class StagedRanges {
   std::vector<Range> ranges_;
 };
 
-/// What is copied to host memory so that it has these ranges. What lies between them may be read, too, where all is one
-/// allocation (Ends::reached); but a kernel leaves it out as fast.
+/// The ranges to copy to host memory for the wanted ones. Bridges gaps in one allocation (Ends::reached), unless a
+/// kernel makes the copies, which takes no longer for more pieces.
 StagedRanges ranges_to_read(std::vector<StagedRanges::Range> wanted, Ends ends, DeviceQueue& queue);
 
-/// The plan in which what is staged lies in our buffers in place of the user's; without copies to oneself.
+/// The plan with places in our buffers for staged bytes; without copies of the rank to itself.
 /// @param sends, receives  null: that side is not staged
 Plan staged_plan(Plan plan, const StagedRanges* sends, const StagedRanges* receives);
 

@@ -1,18 +1,19 @@
-// What the executor runs: batches of requests, however these are made.
+// Batches of requests, which the executor runs.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
-/// The batches of an exchange on one rank. There are three kinds: persistent requests of a plan (PersistentRequests),
-/// immediate ones that are made batch by batch (AlltoallRequests), and the MPI library's collective (LibraryRequests).
-/// None allocates while it is run.
+/// The batches of an exchange on one rank: persistent requests of a plan (PersistentRequests), immediate ones that are
+/// made batch by batch (AlltoallRequests), or the MPI library's collective (LibraryRequests). None allocates in a run.
 class BatchRequests {
  public:
   virtual ~BatchRequests() = default;
@@ -21,24 +22,46 @@ class BatchRequests {
 
   /// At least one.
   virtual std::size_t batches() const = 0;
-  /// Copies what is to be sent, starts the requests, and does what needs no other rank. @throws MpiError
+  /// Packs sends, starts the requests, and does the work that needs no other rank. @throws MpiError
   virtual void begin(std::size_t batch) = 0;
-  /// Those of the batch that has begun.
+  /// Of the batch that has begun.
   virtual std::span<MPI_Request> requests() = 0;
-  /// As many; null where nobody asks for them.
-  virtual MPI_Status* statuses() { return nullptr; }
-  /// Are all requests complete, now that MPI has ended to wait for them? @throws MpiError for the code that it returned
+  /// As many, or MPI_STATUSES_IGNORE.
+  virtual MPI_Status* statuses() { return MPI_STATUSES_IGNORE; }
+  /// Are all requests complete, after an MPI call that waits for or tests all? @throws MpiError for its code
   virtual bool are_complete(const char* call, int code) {
     check_mpi(call, code);
     return true;
   }
-  /// Brings what has come to its place. @throws MpiError
+  /// Unpacks receives. @throws MpiError
   virtual void end(std::size_t batch) = 0;
-  /// MPI has failed: nothing more comes into the user's buffers.
+  /// After an error of MPI: cancels the receives into the user's buffers.
   virtual void abandon() noexcept = 0;
 
  protected:
   BatchRequests() = default;
+};
+
+/// Forwards all calls to other requests; derived classes work before or after them.
+class RequestsAround : public BatchRequests {
+ public:
+  std::size_t batches() const override { return inner_->batches(); }
+  void begin(std::size_t batch) override { inner_->begin(batch); }
+  std::span<MPI_Request> requests() override { return inner_->requests(); }
+  MPI_Status* statuses() override { return inner_->statuses(); }
+  bool are_complete(const char* call, int code) override { return inner_->are_complete(call, code); }
+  void end(std::size_t batch) override { inner_->end(batch); }
+  void abandon() noexcept override { inner_->abandon(); }
+
+ protected:
+  RequestsAround() = default;
+  /// Once, before any other call.
+  void surround(std::unique_ptr<BatchRequests> inner) { inner_ = std::move(inner); }
+  /// Destroys the other requests before a derived class frees their memory.
+  void drop() { inner_.reset(); }
+
+ private:
+  std::unique_ptr<BatchRequests> inner_;
 };
 
 }  // namespace commpass

@@ -6,7 +6,7 @@ Executor::~Executor() {
   if (mpi_is_usable()) {
     try {
       wait();        // the other ranks have started this exchange too, and complete it
-    } catch (...) {  // NOLINT: a destructor has nobody to tell
+    } catch (...) {  // NOLINT: a destructor cannot report it
     }
   }
   const InFlightLock lock;
@@ -16,7 +16,7 @@ Executor::~Executor() {
 
 void Executor::begin_batch() {
   requests_->begin(current_);
-  // While the last batch is under way, the MPI library needs no help.
+  // The MPI library moves on the last batch without further calls of ours.
   if (current_ + 1 < requests_->batches()) enter();
   else leave();
 }
@@ -37,7 +37,7 @@ void Executor::start() {
   guarded([&] { begin_batch(); });
 }
 
-/// After an error of MPI nothing more comes into the user's buffers, and the other ranks' messages are theirs.
+/// After an error of MPI no more messages arrive in the user's buffers.
 template <class Action>
 void Executor::guarded(Action action) {
   try {
@@ -55,12 +55,9 @@ void Executor::move_on() {
   guarded([&] {
     while (in_flight_) {
       const auto requests = requests_->requests();
-      auto* const statuses = requests_->statuses();
       int complete = 0;
-      const int code = test_all(static_cast<int>(requests.size()), requests.data(), &complete,
-                                statuses ? statuses : MPI_STATUSES_IGNORE);
-      if (code == MPI_SUCCESS && !complete) return;
-      if (!requests_->are_complete("MPI_Testall", code)) return;
+      const int code = test_all(static_cast<int>(requests.size()), requests.data(), &complete, requests_->statuses());
+      if ((code == MPI_SUCCESS && !complete) || !requests_->are_complete("MPI_Testall", code)) return;
       end_batch();
     }
   });
@@ -79,14 +76,12 @@ bool Executor::test() {
 }
 
 void Executor::wait() {
-  if (must_look_around(this)) return wait_until([&] { return is_complete(); });
+  if (must_poll(this)) return wait_until([&] { return is_complete(); });
   rethrow_failure();
   guarded([&] {
     while (in_flight_) {
       const auto requests = requests_->requests();
-      auto* const statuses = requests_->statuses();
-      const int code =
-          block_for_all(static_cast<int>(requests.size()), requests.data(), statuses ? statuses : MPI_STATUSES_IGNORE);
+      const int code = block_for_all(static_cast<int>(requests.size()), requests.data(), requests_->statuses());
       if (requests_->are_complete("MPI_Waitall", code)) end_batch();
     }
   });

@@ -1,4 +1,4 @@
-// The one executor: runs batches of requests one after another, and all exchanges in flight meanwhile.
+// The executor: runs batches of requests one after another, and moves on all exchanges in flight meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace commpass {
 
-/// An exchange that can be run any number of times. Nothing is allocated and nothing created after construction.
+/// An exchange that can be run any number of times. Allocates and creates nothing after construction.
 class Executor final : InFlight {
  public:
   explicit Executor(std::unique_ptr<BatchRequests> requests) : requests_(std::move(requests)) {}
@@ -23,8 +23,8 @@ class Executor final : InFlight {
   void start();
   /// Moves on as far as possible without waiting. @return true when the exchange is complete (or none is in flight)
   bool test();
-  /// Completes the exchange; returns at once if none is in flight. @throws MpiError, as test(), also for
-  /// what failed while something else was waited for
+  /// Completes the exchange; returns at once if none is in flight. @throws MpiError, as test(), also for a failure
+  /// during the wait for another exchange
   void wait();
 
  private:

@@ -34,7 +34,7 @@ MPI_Request* ImmediateRequests::add_receive() {
 
 MPI_Status* ImmediateRequests::statuses() {
   statuses_.resize(requests_.size());
-  for (auto& status : statuses_) status.MPI_ERROR = MPI_SUCCESS;  // which MPI sets only where something has failed
+  for (auto& status : statuses_) status.MPI_ERROR = MPI_SUCCESS;  // which MPI sets only after a failure
   return statuses_.data();
 }
 
@@ -45,12 +45,11 @@ bool ImmediateRequests::are_complete(const char* call, int code) {
   for (std::size_t i = 0; i < got_.size(); ++i) {
     if (got_[i] != under_way || requests_[i] != MPI_REQUEST_NULL) continue;
     MPI_Error_class(statuses_[i].MPI_ERROR, &error_class);
-    if (error_class == MPI_SUCCESS) {
-      got_[i] = bytes_in(statuses_[i]);
-    } else if (error_class == MPI_ERR_TRUNCATE) {
+    if (error_class == MPI_ERR_TRUNCATE) {
       got_[i] = truncated;
     } else {
       check_mpi(call, statuses_[i].MPI_ERROR);
+      got_[i] = bytes_in(statuses_[i]);
     }
   }
   return code == MPI_SUCCESS ||
@@ -61,7 +60,7 @@ void ImmediateRequests::abandon() noexcept {
   for (std::size_t i = 0; i < requests_.size() && mpi_is_usable(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
     if (i >= got_.size()) {
-      MPI_Request_free(&requests_[i]);  // a send that nobody may ever take
+      MPI_Request_free(&requests_[i]);  // a send whose receive may never be posted
       continue;
     }
     MPI_Cancel(&requests_[i]);

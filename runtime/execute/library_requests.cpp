@@ -4,8 +4,7 @@
 
 namespace commpass {
 
-LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Bytes largest_count,
-                                 Memory& memory)
+LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Memory& memory)
     : memory_(memory), buffers_(plan, memory, send_buffer, receive_buffer) {
   if (plan.batches.size() > 1)
     throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
@@ -24,7 +23,7 @@ LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void
       buffers_.add_gathering(message, pack_);
     }
   }
-  collective_ = std::make_unique<NeighborhoodCollective>(receives, sends, largest_count);
+  collective_ = std::make_unique<NeighborhoodCollective>(receives, sends);
 }
 
 void LibraryRequests::copy(const std::vector<LocalCopy>& copies) {

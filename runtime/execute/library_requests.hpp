@@ -1,4 +1,4 @@
-// Leaves a plan to the MPI library: its neighbourhood collective moves all messages, as one request.
+// Runs a plan by the MPI library's neighbourhood collective: one request moves all messages.
 #pragma once
 
 #include <mpi.h>
@@ -13,14 +13,12 @@
 
 namespace commpass {
 
-/// A plan whose messages are all in flight at once, as the MPI library's collective. Commpass copies what goes to
-/// itself, what has to be packed and what could not land where it belongs. Nothing of ours is allocated after
-/// construction.
+/// A plan of one batch, as the MPI library's collective. Commpass copies blocks to the rank itself, packs and unpacks.
+/// Allocates nothing after construction, except in the library.
 class LibraryRequests final : public BatchRequests {
  public:
-  /// Not collective. @throws Error if the plan has several batches, or there is no memory; MpiError
-  LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer,
-                  Bytes largest_count = largest_mpi_count, Memory& memory = host_memory());
+  /// Local. @throws Error if the plan has several batches, or there is no memory; MpiError
+  LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Memory& memory = host_memory());
   /// Collective over `comm`, before the first exchange: makes a communicator with the neighbours, of which libraries
   /// have a few thousand.
   /// @param graph  see NeighborhoodCollective::connect
@@ -34,7 +32,7 @@ class LibraryRequests final : public BatchRequests {
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override { return {collective_->request(), 1}; }
   void end(std::size_t batch) override;
-  /// A collective cannot be cancelled; no other one shall meet it.
+  /// A collective cannot be cancelled, so no other one may use its communicator.
   void abandon() noexcept override { graph()->has_failed = true; }
 
  private:

@@ -10,8 +10,7 @@ class HostMemory final : public Memory {
  public:
   void copy(std::span<const LocalCopy> copies) override {
     for (const auto& [from, to, bytes] : copies)
-      if (bytes > 0)
-        std::memcpy(to, from, bytes);  // of nothing there may be no memory, and memcpy takes no null pointer
+      if (bytes > 0) std::memcpy(to, from, bytes);  // which takes no null pointers, even for 0 bytes
   }
   void order() override {}
 };

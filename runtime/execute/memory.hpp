@@ -1,5 +1,5 @@
-// Where the data of an exchange lies, and what moves it there: host memory; on a simulated cluster, one that charges
-// copies to the simulated clock.
+// The memory that has the data of an exchange, and its copies. Simulated clusters replace host memory by one that
+// charges copies to the simulated clock.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,17 @@
 #include <span>
 
 #include "model/base/types.hpp"
-#include "runtime/execute/local_copy.hpp"
 
 namespace commpass {
 
-/// What the executor asks of the place of its buffers. One that works on its own (a device) may begin what it is asked
-/// for and return; then order() makes MPI and the copies wait for each other.
+struct LocalCopy {
+  const std::byte* from;
+  std::byte* to;
+  std::size_t bytes;
+};
+
+/// Memory that works asynchronously (a device) may return while copies are under way; order() then makes MPI and the
+/// copies wait for each other.
 class Memory {
  public:
   using Buffer = std::unique_ptr<std::byte[], std::function<void(std::byte*)>>;
@@ -21,14 +26,14 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Not set to anything; for 0 bytes nothing. From the heap, unless a memory has its own. @throws std::bad_alloc
+  /// Uninitialised; null for 0 bytes. From the heap, unless overridden. @throws std::bad_alloc
   virtual Buffer allocate(Bytes bytes) {
     auto* const memory = bytes > 0 ? new std::byte[static_cast<std::size_t>(bytes)] : nullptr;
     return {memory, std::default_delete<std::byte[]>()};
   }
   /// A batch of copies, of which none overlaps another one or its own source.
   virtual void copy(std::span<const LocalCopy> copies) = 0;
-  /// What was copied may be sent, and is there for the user; what comes by MPI from now on may be copied.
+  /// After it, MPI and the user may read copied bytes, and copies may read bytes that MPI receives.
   virtual void order() = 0;
 
  protected:
@@ -37,5 +42,15 @@ class Memory {
 };
 
 Memory& host_memory();
+
+/// Copies in host memory, one after another. Source and target of a copy do not overlap.
+inline void local_copy(std::span<const LocalCopy> copies) { host_memory().copy(copies); }
+
+/// Likewise, one copy; pointers may be null for 0 bytes.
+inline void copy_bytes(const std::byte* from, std::byte* to, Bytes bytes) {
+  if (bytes == 0) return;
+  const LocalCopy copy{from, to, static_cast<std::size_t>(bytes)};
+  local_copy({&copy, 1});
+}
 
 }  // namespace commpass

@@ -7,25 +7,24 @@
 
 namespace commpass {
 
-bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count) {
+bool stays_in_pieces(const PlannedMessage& message, const Machine& machine) {
   return message.may_stay_in_pieces() &&
-         std::ranges::all_of(message.pieces, [&](const Piece& piece) { return piece.bytes <= largest_count; }) &&
+         std::ranges::all_of(message.pieces, [&](const Piece& piece) { return piece.bytes <= largest_mpi_count; }) &&
          is_datatype_cheaper(machine, static_cast<double>(message.bytes), static_cast<double>(message.pieces.size()));
 }
 
 struct PersistentRequests::Making {
   int first_tag;
   const Machine& machine;
-  Bytes largest_count;
-  Bytes most_received, most_sent;  ///< of messages whose requests are immediate
+  Bytes received_max, sent_max;  ///< bytes of the largest messages with immediate requests
   const SendLimits& limits;
 
-  bool stays(const PlannedMessage& message) const { return stays_in_pieces(message, machine, largest_count); }
+  bool stays(const PlannedMessage& message) const { return stays_in_pieces(message, machine); }
 };
 
 PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer,
-                                       void* receive_buffer, const Machine& machine, Bytes largest_count,
-                                       Memory& memory, RequestLife life, const SendLimits& limits)
+                                       void* receive_buffer, const Machine& machine, Memory& memory, RequestLife life,
+                                       const SendLimits& limits)
     : memory_(memory), comm_(comm), buffers_(plan, memory, send_buffer, receive_buffer) {
   buffers_.add_copies(plan.self, copies_);
   ends_.push_back({.pack = copies_.size(), .unpack = copies_.size()});
@@ -34,12 +33,8 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
   requests_.reserve(request_total);
   constexpr Bytes none = -1, all = std::numeric_limits<Bytes>::max();
   const bool are_immediate = life == RequestLife::immediate;
-  const Making making{tag,
-                      machine,
-                      largest_count,
-                      are_immediate ? all : none,
-                      are_immediate ? all : machine.operations.new_send_bytes.value_or(none),
-                      limits};
+  const Making making{tag, machine, are_immediate ? all : none,
+                      are_immediate ? all : machine.operations.new_send_bytes.value_or(none), limits};
   try {
     for (const auto& batch : plan.batches) add_batch(batch, making);
     if (plan.batches.empty()) ends_.push_back(ends_.front());
@@ -70,7 +65,7 @@ void PersistentRequests::add_batch(const PlannedBatch& batch, const Making& maki
   auto first_starts = add_requests(batch.receives, Kind::receive, received, making);
   starts.push_back(add_requests(sends, Kind::send, count, making));
   ends_.push_back({.pack = packed, .unpack = copies_.size(), .request = requests_.size()});
-  // Receives first: what arrives then finds its place.
+  // Receives first, so that messages do not arrive unexpectedly.
   starts.front().insert(starts.front().begin(), first_starts.begin(), first_starts.end());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     starts_.insert(starts_.end(), starts[i].begin(), starts[i].end());
@@ -88,47 +83,44 @@ void PersistentRequests::free_requests() noexcept {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-namespace {
-
-template <class Kind>
-void begin_request(Kind kind, void* at, const MessageType& type, Rank peer, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-  switch (kind) {
-    case Kind::receive:
-      COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, tag, comm, request);
-      break;
-    case Kind::send: COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, tag, comm, request); break;
-    case Kind::synchronous_send:
-      COMMPASS_MPI_CALL(MPI_Ssend_init, at, type.count(), type.type(), peer, tag, comm, request);
-      break;
+void PersistentRequests::begin_request(Kind kind, bool is_immediate, const Arguments& arguments,
+                                       MPI_Request* request) const {
+  const auto& [at, count, type, peer, tag] = arguments;
+  if (kind == Kind::receive) {
+    const auto begin = is_immediate ? MPI_Irecv : MPI_Recv_init;
+    check_mpi(is_immediate ? "MPI_Irecv" : "MPI_Recv_init", begin(at, count, type, peer, tag, comm_, request));
+  } else if (kind == Kind::send) {
+    const auto begin = is_immediate ? MPI_Isend : MPI_Send_init;
+    check_mpi(is_immediate ? "MPI_Isend" : "MPI_Send_init", begin(at, count, type, peer, tag, comm_, request));
+  } else {
+    const auto begin = is_immediate ? MPI_Issend : MPI_Ssend_init;
+    check_mpi(is_immediate ? "MPI_Issend" : "MPI_Ssend_init", begin(at, count, type, peer, tag, comm_, request));
   }
 }
 
-}  // namespace
-
 // MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of
-// their start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of
-// its own.
+// their start. So messages of a pair get one tag after another, and a new call where the first tag is used again.
 std::vector<PersistentRequests::Start> PersistentRequests::add_requests(std::span<const PlannedMessage> messages,
                                                                         Kind kind, std::map<Rank, int>& count,
                                                                         const Making& making) {
   std::vector<Start> starts;
-  const auto most_immediate = kind == Kind::receive ? making.most_received : making.most_sent;
+  const auto immediate_max = kind == Kind::receive ? making.received_max : making.sent_max;
   for (const auto& message : messages) {
     const int tag_number = count[message.peer]++ % tags_per_exchange;
     const int tag = making.first_tag + tag_number;
-    const bool is_immediate = message.bytes <= most_immediate, is_in_pieces = making.stays(message);
+    const bool is_immediate = message.bytes <= immediate_max, is_in_pieces = making.stays(message);
     const bool are_tags_used = tag_number == 0 && count[message.peer] > 1;
     if (starts.empty() || are_tags_used || starts.back().is_immediate != is_immediate)
       starts.push_back({kind, is_immediate, arguments_.size(), {requests_.size(), requests_.size()}});
-    auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, making.largest_count);
+    auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes);
     void* const at = is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place);
+    const Arguments arguments{at, type.count(), type.type(), message.peer, tag};
     MPI_Request request = MPI_REQUEST_NULL;
     if (is_immediate) {
-      arguments_.push_back({at, type.count(), type.type(), message.peer, tag});
+      arguments_.push_back(arguments);
       types_.push_back(std::move(type));
     } else {
-      begin_request(kind, at, type, message.peer, tag, comm_, &request);
+      begin_request(kind, false, arguments, &request);
     }
     requests_.push_back(request);
     starts.back().requests.end = requests_.size();
@@ -159,22 +151,15 @@ void PersistentRequests::start_batch(const Ends& before, const Ends& ends) {
     if (!is_immediate)
       COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests.end - requests.begin),
                         requests_.data() + requests.begin);
-    for (auto i = requests.begin; is_immediate && i < requests.end; ++i) {
-      const auto& [at, count, type, peer, tag] = arguments_[first + i - requests.begin];
-      auto* const request = &requests_[i];
-      switch (kind) {
-        case Kind::receive: COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, request); break;
-        case Kind::send: COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, request); break;
-        case Kind::synchronous_send: COMMPASS_MPI_CALL(MPI_Issend, at, count, type, peer, tag, comm_, request); break;
-      }
-    }
+    for (auto i = requests.begin; is_immediate && i < requests.end; ++i)
+      begin_request(kind, true, arguments_[first + i - requests.begin], &requests_[i]);
   }
 }
 
 void PersistentRequests::begin(std::size_t batch) {
   current_ = batch;
   const auto &before = ends_[batch], &ends = ends_[batch + 1];
-  // Packing first: it frees places in the transit buffer that the receives of this batch may use.
+  // Packing precedes the receives, which may use the places in the transit buffer that it frees.
   copy(before.unpack, ends.pack);
   start_batch(before, ends);
   if (batch == 0) copy(0, before.unpack);  // to self, while the first messages travel

@@ -1,4 +1,4 @@
-// Requests of a plan that are made once and started any number of times, or made anew for each exchange.
+// Requests of a plan: persistent, or made for each exchange.
 #pragma once
 
 #include <mpi.h>
@@ -16,35 +16,29 @@
 
 namespace commpass {
 
-/// An exchange has this many tags, its own and those after it, for messages between the same two ranks in a batch.
-/// Requests that no tag tells apart are started one after another, so more tags mean fewer calls.
+/// An exchange has this many consecutive tags, for messages between the same two ranks in a batch. Requests with the
+/// same tag and ranks are started one after another, so more tags mean fewer calls.
 inline constexpr int tags_per_exchange = 16;
 
-/// Do the pieces of a message stay where they lie or belong? Then the MPI library brings them together as it sends, or
-/// to their places as they come.
-bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count = largest_mpi_count);
+/// Does a derived datatype describe the pieces of a message, so that the MPI library gathers or scatters them?
+bool stays_in_pieces(const PlannedMessage& message, const Machine& machine);
 
-/// Are requests of MPI made once (persistent), or for each exchange (immediate)? MPI libraries may have a shorter way
-/// for small sends whose requests are immediate; where the profile knows (`operations.new_send_bytes`), those are
-/// immediate in either case.
+/// Are requests made once (persistent), or for each exchange (immediate)? MPI libraries may have a faster path for
+/// small immediate sends; if the profile says so (`operations.new_send_bytes`), those are immediate in either case.
 enum class RequestLife { persistent, immediate };
 
-/// A plan with its buffers and requests. We allocate nothing and create nothing after construction, but immediate
-/// requests.
+/// A plan with its buffers and requests. Allocates and creates nothing after construction, except immediate requests.
 class PersistentRequests final : public BatchRequests {
  public:
   /// @param comm           ours, and alive as long as this
   /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
-  /// @param machine        whose prices tell whether pieces of messages move by copies or as a derived datatype, and
-  ///                       up to how many bytes sends are immediate
-  /// @param largest_count  for tests: messages of more bytes use a derived datatype
-  /// @param memory         where the user's buffers lie, and its own
+  /// @param machine        whose parameters decide between copies and derived datatypes, and which sends are immediate
+  /// @param memory         of the user's buffers, and of our own
   /// @param limits         of sends in flight: a batch that exceeds them is run as several
   /// @throws MpiError, std::bad_alloc
   PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
-                     const Machine& machine = {}, Bytes largest_count = largest_mpi_count,
-                     Memory& memory = host_memory(), RequestLife life = RequestLife::persistent,
-                     const SendLimits& limits = {});
+                     const Machine& machine = {}, Memory& memory = host_memory(),
+                     RequestLife life = RequestLife::persistent, const SendLimits& limits = {});
   ~PersistentRequests() override;
 
   std::size_t batches() const override { return ends_.size() - 1; }
@@ -57,14 +51,13 @@ class PersistentRequests final : public BatchRequests {
   struct Range {
     std::size_t begin = 0, end = 0;
   };
-  /// Where the ranges of a batch end in copies_, requests_ and starts_; those of the next one follow. Of a batch of the
-  /// plan that is run as several, all receives are started in the first, and belong to the last.
+  /// The ends of a batch's ranges in copies_, requests_ and starts_; those of the next batch follow. If a batch of the
+  /// plan is run as several, all receives are started in the first, and belong to the last.
   struct Ends {
     std::size_t pack = 0, unpack = 0, request = 0, start = 0;
-    Range receives = {};  ///< in requests_: those under way
+    Range receives = {};  ///< in requests_, under way
   };
 
-  /// Of an immediate request.
   struct Arguments {
     void* at;
     int count;
@@ -74,16 +67,17 @@ class PersistentRequests final : public BatchRequests {
   };
 
   enum class Kind { receive, send, synchronous_send };
-  /// Requests that are started one after another: by one call if they are persistent, else each by its arguments.
+  /// Consecutive requests: started by one call if they are persistent, else each by its arguments.
   struct Start {
     Kind kind = Kind::receive;
     bool is_immediate = false;
-    std::size_t arguments = 0;  ///< where in arguments_ those of the first one are, if they are immediate
+    std::size_t arguments = 0;  ///< position of the first one in arguments_, if they are immediate
     Range requests = {};        ///< in requests_
   };
-  /// What is the same for all messages of a plan.
+  /// Constants of all messages of a plan.
   struct Making;
 
+  void begin_request(Kind kind, bool is_immediate, const Arguments& arguments, MPI_Request* request) const;
   void start_batch(const Ends& before, const Ends& ends);
   /// @param count  of the messages of the batch, by peer, so far
   std::vector<Start> add_requests(std::span<const PlannedMessage> messages, Kind kind, std::map<Rank, int>& count,
@@ -96,12 +90,12 @@ class PersistentRequests final : public BatchRequests {
   Memory& memory_;
   MPI_Comm comm_;
   PlanBuffers buffers_;
-  std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
+  std::vector<LocalCopy> copies_;  ///< blocks to self, then of each batch gathering and scattering
   std::vector<MPI_Request> requests_;
   std::vector<Start> starts_;
   std::vector<Arguments> arguments_;  ///< of immediate requests
   std::vector<MessageType> types_;    ///< of the same
-  std::vector<Ends> ends_;            ///< of what is before all batches, and of each batch
+  std::vector<Ends> ends_;            ///< of the copies to self, then of each batch
   std::size_t current_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The four buffers of a plan: the user's two, and two of our own for what is on its way.
+// The four buffers of a plan: the user's two, and two of our own, for transit and packing.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class PlanBuffers {
   std::byte* address(const Place& place) const;
   /// Appends copies with the addresses of their places.
   void add_copies(const std::vector<PlannedCopy>& planned, std::vector<LocalCopy>& copies) const;
-  /// Appends those that bring the pieces of a message together, or to their places.
+  /// Appends those that gather or scatter the pieces of a message.
   void add_gathering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const;
   void add_scattering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const;
 

@@ -23,9 +23,9 @@ void agree(MPI_Comm comm, const std::string& message, bool may_follow) {
 
 void assemble(MPI_Comm comm) {
   if (ranks_in(comm) == 1) return;
-  NonblockingReduction everybody;
-  insist([&] { everybody.start_barrier(comm); });
-  everybody.wait();
+  NonblockingReduction barrier;
+  insist([&] { barrier.start_barrier(comm); });
+  barrier.wait();
 }
 
 std::string sentence_of(const std::exception& error) noexcept {

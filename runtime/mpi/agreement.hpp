@@ -9,24 +9,24 @@
 
 namespace commpass {
 
-/// What went wrong first on this rank. It goes on to take part, with nothing, until all ranks agree.
+/// The first failure of this rank, which takes part without data until all ranks agree.
 struct Failure {
-  std::string sentence;     ///< empty: nothing
-  bool may_follow = false;  ///< from a failure of another rank, which then is the one to tell
+  std::string sentence;     ///< empty: none
+  bool may_follow = false;  ///< from a failure of another rank, which is reported instead
 
   explicit operator bool() const { return !sentence.empty(); }
 };
 
 /// Throws the same Error on every rank if any rank gives a message: that of the lowest such rank. Collective.
-/// @param message     what went wrong here; empty: nothing
-/// @param may_follow  it is told only where no rank has one that may not
+/// @param message     the failure of this rank; empty: none
+/// @param may_follow  reported only if no rank has a message that may not follow
 void agree(MPI_Comm comm, const std::string& message, bool may_follow = false);
 inline void agree(MPI_Comm comm, const Failure& failure) { agree(comm, failure.sentence, failure.may_follow); }
 
-/// What an exception says, as one sentence; if there is no memory for that, a very short one.
+/// The text of an exception, as one sentence; a short one if there is no memory for it.
 std::string sentence_of(const std::exception& error) noexcept;
 
-/// Runs a step, and keeps what it throws unless something has failed before.
+/// Runs a step, and keeps its exception unless there is a failure already.
 template <class Step>
 void attempt_even_so(Failure& failure, Step step, bool may_follow = false) {
   try {
@@ -36,14 +36,14 @@ void attempt_even_so(Failure& failure, Step step, bool may_follow = false) {
   }
 }
 
-/// The same; runs nothing where something has failed before.
+/// Likewise, but runs nothing after a failure.
 template <class Step>
 void attempt(Failure& failure, Step step, bool may_follow = false) {
   if (!failure) attempt_even_so(failure, step, may_follow);
 }
 
-/// Runs a local step that either succeeds on all ranks or throws on all: then they agree. The step must not
-/// communicate, but among ranks none of which waits for one that has failed. Collective.
+/// Runs a step that either succeeds on all ranks or throws on all. It must not communicate, except among ranks of which
+/// none waits for one that has failed. Collective.
 template <class Step>
 void all_or_none(MPI_Comm comm, Step step) {
   Failure failure;
@@ -51,13 +51,12 @@ void all_or_none(MPI_Comm comm, Step step) {
   agree(comm, failure);
 }
 
-/// Waits until all ranks of a communicator are here, and moves on meanwhile what is in flight. To be called before
-/// collective calls that block: another rank may come to them only when this one has passed on what it waits for.
-/// Collective.
+/// A barrier that moves on what is in flight. To be called before collective calls that block: another rank may reach
+/// them only when this one has forwarded a message that it waits for. Collective.
 void assemble(MPI_Comm comm);
 
-/// For what takes little memory, and without which a rank could not even take part with nothing, so that others would
-/// wait for it: tries it twice.
+/// Tries an action twice that takes little memory, and without which a rank could not take part, so that others would
+/// wait for it.
 template <class Action>
 decltype(auto) insist(Action action) {
   try {
@@ -70,8 +69,8 @@ decltype(auto) insist(Action action) {
 /// The text of rank `root` on every rank. Collective.
 std::string broadcast(MPI_Comm comm, const std::string& text, int root = 0);
 
-/// What rank 0 finds, on every rank; what it throws, every rank throws. Collective.
-/// @param find  gives a text
+/// Calls `find` on rank 0. Collective.
+/// @return its text, on every rank. @throws its exception, on every rank
 template <class Find>
 std::string found_by_rank_0(MPI_Comm comm, Find find) {
   std::string found;

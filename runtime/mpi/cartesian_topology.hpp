@@ -9,8 +9,8 @@
 
 namespace commpass {
 
-/// Nothing of communicators without a Cartesian topology, or with one of no dimensions. Not collective. @throws
-/// MpiError
+/// @return nothing for communicators without a Cartesian topology, or with one of no dimensions. Local.
+/// @throws MpiError
 std::optional<Grid> grid_of(MPI_Comm comm);
 
 }  // namespace commpass

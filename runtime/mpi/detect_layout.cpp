@@ -6,7 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,32 +17,84 @@
 #include <vector>
 
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/known_levels.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/node_address.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/world_ranks.hpp"
 
 namespace commpass {
 
 namespace {
 
+constexpr std::size_t remembered_max = 8;
+
+struct KnownLevels {
+  std::map<int, std::size_t> position_of = {};  ///< by rank in MPI_COMM_WORLD
+  Levels levels = {};
+};
+
+/// Of the process.
+struct Memory {
+  std::mutex mutex = {};
+  std::list<KnownLevels> known = {};  ///< the latest first
+};
+
+Memory& memory() {
+  static auto& only = *new Memory;  // never destroyed: programs call MPI until the very end
+  return only;
+}
+
+std::optional<Levels> part_of(const KnownLevels& known, std::span<const int> world_ranks) {
+  std::vector<std::size_t> positions;
+  for (const int rank : world_ranks) {
+    const auto found = known.position_of.find(rank);
+    if (found == known.position_of.end()) return {};
+    positions.push_back(found->second);
+  }
+  Levels part;
+  for (const auto& level : known.levels) {
+    auto& ids = part.emplace_back(Layout::LevelIds{level.name, {}}).ids;
+    for (const auto position : positions) ids.push_back(level.ids[position]);
+  }
+  return part;
+}
+
+}  // namespace
+
+std::optional<Levels> find_known_levels(std::span<const int> world_ranks) {
+  auto& of_process = memory();
+  const std::lock_guard lock(of_process.mutex);
+  for (const auto& known : of_process.known)
+    if (auto part = part_of(known, world_ranks)) return part;
+  return {};
+}
+
+void remember_levels(std::span<const int> world_ranks, const Levels& levels) {
+  KnownLevels one{{}, levels};
+  for (std::size_t i = 0; i < world_ranks.size(); ++i) one.position_of[world_ranks[i]] = i;
+  auto& of_process = memory();
+  const std::lock_guard lock(of_process.mutex);
+  of_process.known.push_front(std::move(one));
+  if (of_process.known.size() > remembered_max) of_process.known.pop_back();
+}
+
+namespace {
+
 using Topology = std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)>;
 
-/// What hwloc tells of a node, innermost first, and the names of these levels.
+/// The levels of a node that hwloc reports, innermost first, and their names.
 struct NodeLevel {
   const char* name;
   hwloc_obj_type_t type;
 };
 constexpr std::array node_levels{NodeLevel{"cache", HWLOC_OBJ_L3CACHE}, NodeLevel{"numa", HWLOC_OBJ_NUMANODE},
                                  NodeLevel{"socket", HWLOC_OBJ_PACKAGE}};
-using NodePlace = std::array<int, node_levels.size()>;  // the number of each on the node
+using NodePlace = std::array<int, node_levels.size()>;  // the number of the instance at each level
 
-/// The packages, NUMA domains and caches of this node, those that this process may not use among them, so that all
-/// ranks number them alike.
-/// @param xml  what another rank of the node has found; empty: look
-/// @return null if nobody knows
+/// The packages, NUMA domains and caches of this node, also those that this process may not use, so that all ranks
+/// number them alike.
+/// @param xml  the topology that another rank of the node has found; empty: detect it
+/// @return null if hwloc fails
 Topology load_topology(const std::string& xml) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {nullptr, hwloc_topology_destroy};
@@ -64,7 +119,7 @@ std::string to_xml(hwloc_topology_t topology) {
   return xml;
 }
 
-/// The instance of each level that holds all processors of this process; 0 where none does, or hwloc does not tell.
+/// The instance of each level that holds all processors of this process; 0 where none does, or hwloc fails.
 NodePlace bound_to(hwloc_topology_t topology) {
   NodePlace place{};
   const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> bound(hwloc_bitmap_alloc(), hwloc_bitmap_free);
@@ -79,8 +134,8 @@ NodePlace bound_to(hwloc_topology_t topology) {
   return place;
 }
 
-/// One rank of a node looks, and tells the others: looking reads thousands of files of the system, slower the more
-/// processes do at once. Collective.
+/// One rank of a node detects the topology and sends it to the others: detection reads thousands of files of the
+/// system, and takes longer the more processes do it at once. Collective.
 NodePlace place_on_node(MPI_Comm node) {
   std::string xml;
   Topology topology(nullptr, hwloc_topology_destroy);
@@ -114,7 +169,7 @@ Levels without_repeated(Levels levels) {
 }
 
 /// The levels up to nodes. A node is named by the lowest rank on it. Collective.
-Levels look_at_nodes(const OwnCommunicator& own) {
+Levels detect_levels(const OwnCommunicator& own) {
   const auto node = OwnCommunicator::split_by_node(own.get());
   struct Place {
     int leader;
@@ -135,7 +190,7 @@ Levels look_at_nodes(const OwnCommunicator& own) {
   return levels;
 }
 
-/// What all ranks know; nothing where one does not, or knows something else: then all look. Collective.
+/// The levels that all ranks know; nothing where ranks know different ones or none: then all detect them. Collective.
 std::optional<Levels> recall_levels(const OwnCommunicator& own, std::span<const int> world_ranks) {
   std::optional<Levels> known;
   std::uint64_t digest = 0;
@@ -155,8 +210,8 @@ Levels find_levels(const OwnCommunicator& own) {
   auto world_ranks = world_ranks_of(own.get());
   if (std::ranges::count(world_ranks, MPI_UNDEFINED) > 0) world_ranks.clear();
   if (auto known = recall_levels(own, world_ranks)) return std::move(*known);
-  auto levels = look_at_nodes(own);
-  Failure without_memory;  // for the next communicator, which looks again
+  auto levels = detect_levels(own);
+  Failure without_memory;  // the next communicator then detects its levels again
   if (!world_ranks.empty()) attempt(without_memory, [&] { remember_levels(world_ranks, levels); });
   return levels;
 }

@@ -7,11 +7,9 @@
 #include <limits>
 
 #include "model/base/error.hpp"
-#include "runtime/execute/local_copy.hpp"
-#include "runtime/mpi/byte_trace.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/returned_errors.hpp"
 
 namespace commpass {
 
@@ -21,7 +19,7 @@ ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   MPI_Count size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  const ReturnedErrors errors;  // of a type that is none
+  const ReturnedErrors errors;  // for an invalid handle
   COMMPASS_MPI_CALL(MPI_Type_size_x, type, &size);
   COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
   COMMPASS_MPI_CALL(MPI_Type_get_true_extent, type, &true_lower, &true_extent);
@@ -33,11 +31,11 @@ ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
   extent_ = extent;
   begin_ = true_lower;
   end_ = true_lower + true_extent;
-  // A derived type may have no gaps and still another order of its parts.
+  // A derived type without gaps may have its parts in another order.
   contiguous_ =
       combiner == MPI_COMBINER_NAMED && lower == 0 && true_lower == 0 && extent == size && true_extent == size;
   if (contiguous_) return;
-  // Whether it is committed shows only when it is used, and then on a communicator whose errors may end the program.
+  // Only its use shows whether it is committed; later uses are on communicators whose errors may end the program.
   std::byte nothing{};
   int position = 0;
   COMMPASS_MPI_CALL(MPI_Pack, &nothing, 0, type, &nothing, 0, &position, comm);
@@ -46,18 +44,41 @@ ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
 /// MPI packs at most as many bytes as an int counts.
 template <class Action>
 void ElementType::in_portions(Bytes count, Action action) const {
-  constexpr Bytes most = std::numeric_limits<int>::max();
-  const Bytes portion = std::max<Bytes>(1, most / std::max<Bytes>(1, size_));
+  constexpr Bytes bytes_max = std::numeric_limits<int>::max();
+  const Bytes portion = std::max<Bytes>(1, bytes_max / std::max<Bytes>(1, size_));
   for (Bytes begin = 0; begin < count; begin += portion)
     action(begin, static_cast<int>(std::min(portion, count - begin)));
 }
 
 namespace {
 
-/// MPICH packs and unpacks nothing at MPI_BOTTOM, though a type may have absolute addresses: such elements are those of
-/// another type at a place of ours. Calls action(where, how many, of which type).
+/// Numbers the bytes of a memory, has them moved, and reads the numbers again, a digit of 8 bits at a time.
+/// @param from_bytes, to_bytes  of the memories; each move writes every byte of the latter
+/// @param move                  called with both memories, once for each digit
+/// @return for each byte of the second memory, the number of its source byte in the first one
+/// @throws what `move` throws, std::bad_alloc
+template <class Move>
+std::vector<Bytes> traced_bytes(std::size_t from_bytes, std::size_t to_bytes, Move move) {
+  constexpr int digit_bits = 8;
+  std::vector<std::byte> from(from_bytes), to(to_bytes);
+  std::vector<Bytes> numbers(to_bytes, 0);
+  for (int shift = 0; shift == 0 || from_bytes >> shift > 0; shift += digit_bits) {
+    for (std::size_t i = 0; i < from_bytes; ++i) from[i] = static_cast<std::byte>(i >> shift);
+    move(from, to);
+    for (std::size_t i = 0; i < to_bytes; ++i) numbers[i] |= std::to_integer<Bytes>(to[i]) << shift;
+  }
+  return numbers;
+}
+
+/// The place of an element whose data begin at `memory`.
+std::uintptr_t place_of_element(const ElementType& type, const std::byte* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) - static_cast<std::uintptr_t>(type.begin());
+}
+
+/// Calls action(address, count, type). MPICH packs and unpacks nothing at MPI_BOTTOM, though a type may have absolute
+/// addresses: then the arguments are those of a derived type, relative to an address of ours.
 template <class Action>
-void somewhere(const void* elements, int count, MPI_Datatype type, Action action) {
+void with_address(const void* elements, int count, MPI_Datatype type, Action action) {
   if (elements) {
     action(elements, count, type);
     return;
@@ -88,24 +109,23 @@ void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) cons
   }
   in_portions(count, [&](Bytes begin, int part) {
     int position = 0;
-    somewhere(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
-              [&](const void* where, int number, MPI_Datatype type) {
-                COMMPASS_MPI_CALL(MPI_Pack, where, number, type, bytes + begin * size_, static_cast<int>(part * size_),
-                                  &position, MPI_COMM_SELF);
-              });
+    with_address(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
+                 [&](const void* where, int number, MPI_Datatype type) {
+                   COMMPASS_MPI_CALL(MPI_Pack, where, number, type, bytes + begin * size_,
+                                     static_cast<int>(part * size_), &position, MPI_COMM_SELF);
+                 });
     if (position != part * size_)
       pack_as_unpacked(static_cast<const std::byte*>(elements) + begin * extent_, part, bytes + begin * size_);
   });
 }
 
-// When there are more than some 500 datatypes, MPI_Pack of MPICH 4.0 packs too little of one without gaps, and says
-// that all is well. What it unpacks and sends is right.
+// With more than some 500 datatypes, MPI_Pack of MPICH 4.0 packs too few bytes of one without gaps, and returns
+// MPI_SUCCESS. MPI_Unpack and sends are right.
 void ElementType::pack_as_unpacked(const std::byte* elements, Bytes count, std::byte* bytes) const {
   if (end_ - begin_ != size_) throw Error("MPI_Pack has packed too little of a datatype with gaps.");
   const auto size = static_cast<std::size_t>(size_);
   const auto number = traced_bytes(size, size, [&](const auto& packed, auto& element) {
-    const auto at = reinterpret_cast<std::uintptr_t>(element.data()) - static_cast<std::uintptr_t>(begin_);
-    unpack(packed.data(), 1, reinterpret_cast<void*>(at));  // NOLINT: where an element would lie with these data
+    unpack(packed.data(), 1, reinterpret_cast<void*>(place_of_element(*this, element.data())));  // NOLINT
   });
   for (Bytes i = 0; i < count; ++i)
     for (std::size_t j = 0; j < size; ++j)
@@ -120,11 +140,12 @@ void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) co
   }
   in_portions(count, [&](Bytes begin, int part) {
     int position = 0;
-    somewhere(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
-              [&](const void* where, int number, MPI_Datatype type) {
-                COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position,
-                                  const_cast<void*>(where), number, type, MPI_COMM_SELF);  // NOLINT: ours or the user's
-              });
+    with_address(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
+                 [&](const void* where, int number, MPI_Datatype type) {
+                   COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position,
+                                     const_cast<void*>(where), number, type,
+                                     MPI_COMM_SELF);  // NOLINT: ours or the user's
+                 });
   });
 }
 
@@ -156,6 +177,24 @@ void ElementType::receive(void* elements, Bytes count, Rank peer, int tag, MPI_C
     COMMPASS_MPI_CALL(MPI_Irecv, elements, static_cast<int>(count), type_, peer, tag, comm, request);
 #endif
   }
+}
+
+std::optional<std::vector<TypePiece>> pieces_of(const ElementType& type) {
+  if (type.is_contiguous()) return std::vector<TypePiece>{{0, type.size()}};
+  constexpr Bytes reach_bytes_max = Bytes{1} << 26;
+  const Bytes reach = type.end() - type.begin();
+  if (reach > reach_bytes_max) return std::nullopt;
+  const auto offsets = traced_bytes(
+      static_cast<std::size_t>(reach), static_cast<std::size_t>(type.size()), [&](const auto& memory, auto& packed) {
+        type.pack(reinterpret_cast<const void*>(place_of_element(type, memory.data())), 1, packed.data());  // NOLINT
+      });
+  std::vector<TypePiece> pieces;
+  for (const auto offset : offsets) {
+    const auto at = offset + type.begin();
+    if (!pieces.empty() && pieces.back().offset + pieces.back().bytes == at) ++pieces.back().bytes;
+    else pieces.push_back({at, 1});
+  }
+  return pieces;
 }
 
 }  // namespace commpass

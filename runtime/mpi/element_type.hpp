@@ -1,16 +1,18 @@
-// Elements of an MPI datatype as plain bytes.
+// Elements of an MPI datatype as plain bytes, and where these lie.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "model/base/types.hpp"
 
 namespace commpass {
 
-/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. What is contiguous may be
-/// of any size; of other types as many elements as the MPI library counts: int, or with MPI 4 any.
+/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. Contiguous data may have
+/// any size; of other types the MPI library limits the number of elements: int, or with MPI 4 any.
 class ElementType {
  public:
   /// @param type  committed, and alive as long as this
@@ -20,9 +22,9 @@ class ElementType {
 
   Bytes size() const { return size_; }      ///< of the data of one element
   Bytes extent() const { return extent_; }  ///< from one element to the next
-  Bytes begin() const { return begin_; }    ///< where the data of an element begin, from where it lies: may be negative
-  Bytes end() const { return end_; }        ///< and end
-  bool is_contiguous() const { return contiguous_; }  ///< elements in a row are their data, and nothing else
+  Bytes begin() const { return begin_; }    ///< of the data of an element, relative to its place; may be negative
+  Bytes end() const { return end_; }        ///< likewise
+  bool is_contiguous() const { return contiguous_; }  ///< consecutive elements have no gaps
 
   /// Copies the data of `count` elements out of, or into, a buffer of such elements.
   /// @throws MpiError
@@ -44,5 +46,17 @@ class ElementType {
   Bytes size_ = 0, extent_ = 0, begin_ = 0, end_ = 0;
   bool contiguous_ = false;
 };
+
+/// Bytes of an element that lie together, relative to its place.
+struct TypePiece {
+  Bytes offset = 0;
+  Bytes bytes = 0;
+  bool operator==(const TypePiece&) const = default;
+};
+
+/// The pieces of one element, in the order in which MPI sends them. Packs a memory whose bytes are numbered, which
+/// takes as much memory as the extent, and a pass for each digit of 8 bits.
+/// @return nothing for elements that reach over more than 64 MiB. @throws MpiError, std::bad_alloc
+std::optional<std::vector<TypePiece>> pieces_of(const ElementType& type);
 
 }  // namespace commpass

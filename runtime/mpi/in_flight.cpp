@@ -4,19 +4,19 @@
 #include <atomic>
 #include <utility>
 
-#include "runtime/mpi/returned_errors.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
 namespace {
 
 InFlight* first = nullptr;
-bool lets_others_run = false;
+bool yields_in_waits = false;
 
-// The lock: whoever comes takes a number and waits until it is served.
-std::atomic<unsigned> next_number = 0, served = 0;
+// A ticket lock.
+std::atomic<unsigned> next_ticket = 0, served = 0;
 std::atomic<std::thread::id> holder;
-int depth = 0;  // how often its holder has taken it
+int lock_depth = 0;  // how often its holder has taken it
 
 bool threads_call_at_once() {
   static const bool multiple = [] {
@@ -32,14 +32,14 @@ bool threads_call_at_once() {
 InFlightLock::InFlightLock() noexcept : is_held_(threads_call_at_once()) {
   if (!is_held_) return;
   if (holder != std::this_thread::get_id()) {
-    for (const auto mine = next_number++; served != mine;) std::this_thread::yield();
+    for (const auto mine = next_ticket++; served != mine;) std::this_thread::yield();
     holder = std::this_thread::get_id();
   }
-  ++depth;
+  ++lock_depth;
 }
 
 InFlightLock::~InFlightLock() {
-  if (!is_held_ || --depth > 0) return;
+  if (!is_held_ || --lock_depth > 0) return;
   holder = std::thread::id();
   ++served;
 }
@@ -79,10 +79,10 @@ void move_on_all() noexcept {
   }
 }
 
-void let_others_run() noexcept { lets_others_run = true; }
+void yield_in_waits() noexcept { yields_in_waits = true; }
 
-bool must_look_around(const InFlight* but) noexcept {
-  if (lets_others_run || threads_call_at_once()) return true;
+bool must_poll(const InFlight* but) noexcept {
+  if (yields_in_waits || threads_call_at_once()) return true;
   return first != nullptr && (first != but || first->next_ != nullptr);
 }
 
@@ -91,12 +91,12 @@ bool anything_is_in_flight() noexcept { return first != nullptr; }
 int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
   const ReturnedErrors errors;
   const bool is_ignored = statuses == MPI_STATUSES_IGNORE;
-  // MPICH 4.0 looks at 64 requests at a time, and without statuses ends all of them as it may the last ones: where none
+  // MPICH 4.0 tests 64 requests at a time, and without statuses completes all of them as it may the last ones: if none
   // of these is persistent, and one before them is, it aborts.
-  constexpr int at_a_time = 64;
-  if (is_ignored && count > at_a_time) {
-    for (int begin = 0; begin < count; begin += at_a_time)
-      if (const int code = test_all(std::min(at_a_time, count - begin), requests + begin, done, statuses);
+  constexpr int requests_max = 64;
+  if (is_ignored && count > requests_max) {
+    for (int begin = 0; begin < count; begin += requests_max)
+      if (const int code = test_all(std::min(requests_max, count - begin), requests + begin, done, statuses);
           code != MPI_SUCCESS || !*done)
         return code;
     return MPI_SUCCESS;
@@ -104,7 +104,7 @@ int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) 
   if (count != 1) return MPI_Testall(count, requests, done, statuses);
   const int code = MPI_Test(requests, done, is_ignored ? MPI_STATUS_IGNORE : statuses);
   if (code == MPI_SUCCESS || is_ignored) return code;
-  statuses->MPI_ERROR = code;  // MPI_Test leaves it alone
+  statuses->MPI_ERROR = code;  // which MPI_Test does not set
   return MPI_ERR_IN_STATUS;
 }
 
@@ -114,7 +114,7 @@ int block_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
 }
 
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (!must_look_around()) return block_for_all(count, requests, statuses);
+  if (!must_poll()) return block_for_all(count, requests, statuses);
   int code = MPI_SUCCESS;
   wait_until([&] {
     int done = 0;

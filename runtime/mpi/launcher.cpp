@@ -17,11 +17,10 @@ namespace {
 
 struct Variables {
   const char *ranks, *rank;
-  const char* besides = nullptr;  ///< must be there, too
+  const char* required = nullptr;  ///< a variable that must be set, too
 };
 
-// Slurm sets SLURM_NTASKS for a whole job, in which other launchers may run; SLURM_STEP_ID is there in what srun
-// started.
+// Slurm sets SLURM_NTASKS for a whole job, in which other launchers may run, and SLURM_STEP_ID in steps of srun only.
 constexpr Variables launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                    {"PMI_SIZE", "PMI_RANK"},
                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
@@ -46,9 +45,9 @@ std::optional<InputError> launcher_problem() {
 
 Launcher launcher_of(int ranks) {
   Launcher first;
-  for (const auto& [size, rank, besides] : launchers) {
+  for (const auto& [size, rank, required] : launchers) {
     const auto started = number_in(size);
-    if (!started || (besides && !std::getenv(besides))) continue;
+    if (!started || (required && !std::getenv(required))) continue;
     Launcher found{size, *started, number_in(rank).value_or(0)};
     if (found.ranks == ranks) return found;
     if (first.variable.empty()) first = std::move(found);

@@ -1,8 +1,8 @@
-#include "runtime/mpi/main_thread.hpp"
-
+// Replaced on simulated clusters.
 #include <mpi.h>
 
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/one_thread.hpp"
 
 namespace commpass {
 

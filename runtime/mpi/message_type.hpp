@@ -1,4 +1,4 @@
-// A message of any size as an MPI call with an int count wants it.
+// Messages of any size by MPI calls with int counts.
 #pragma once
 
 #include <mpi.h>
@@ -12,19 +12,19 @@
 
 namespace commpass {
 
-/// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
-inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
+/// Bytes of the largest message without a derived datatype. Tests lower it.
+inline Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
 struct MemoryPiece {
   std::byte* begin;
   int bytes;
 };
 
-/// So many bytes as a count of a datatype, which is freed with this. Move-only.
+/// A number of bytes as a count of a datatype, which is freed with this. Move-only.
 class MessageType {
  public:
   /// @throws MpiError
-  explicit MessageType(Bytes bytes, Bytes largest_count = largest_mpi_count);
+  explicit MessageType(Bytes bytes);
   /// Bytes that lie in pieces, sent from or received at MPI_BOTTOM. @throws MpiError
   explicit MessageType(std::span<const MemoryPiece> pieces);
   ~MessageType();
@@ -39,5 +39,9 @@ class MessageType {
   int count_ = 0;
   MPI_Datatype own_ = MPI_DATATYPE_NULL;
 };
+
+/// Begins to receive a message for which there is no memory, so that its sender goes on: its bytes overwrite each other
+/// in a small buffer. @throws MpiError
+void receive_and_discard(Bytes bytes, Rank peer, int tag, MPI_Comm comm, MPI_Request* request);
 
 }  // namespace commpass

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -18,6 +19,17 @@ std::string text_of(const char* call, int code) {
   std::ranges::replace(text, '\n', ' ');
   return std::string(call) + " failed: " + std::string(text.data(), static_cast<std::size_t>(length)) + ".";
 }
+
+struct HandlerOfComm {
+  MPI_Comm comm;
+  MPI_Errhandler handler;  ///< of the program
+};
+
+std::mutex mutex;
+int depth = 0;        // number of ReturnedErrors of all threads
+bool is_set = false;  // are the handlers ours?
+std::array<HandlerOfComm, 2> handlers{HandlerOfComm{MPI_COMM_WORLD, MPI_ERRHANDLER_NULL},
+                                      {MPI_COMM_SELF, MPI_ERRHANDLER_NULL}};
 
 }  // namespace
 
@@ -37,6 +49,28 @@ bool mpi_is_usable() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   return initialized && !finalized;
+}
+
+ReturnedErrors::ReturnedErrors() noexcept {
+  const std::lock_guard lock(mutex);
+  if (depth++ > 0 || !mpi_is_usable()) return;
+  is_set = true;
+  for (auto& [comm, handler] : handlers) {
+    handler = MPI_ERRHANDLER_NULL;  // SimGrid has none of MPI_COMM_SELF
+    MPI_Comm_get_errhandler(comm, &handler);
+    if (handler != MPI_ERRHANDLER_NULL) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+}
+
+ReturnedErrors::~ReturnedErrors() {
+  const std::lock_guard lock(mutex);
+  if (--depth > 0 || !is_set) return;
+  is_set = false;
+  for (auto& [comm, handler] : handlers) {
+    if (handler == MPI_ERRHANDLER_NULL) continue;
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+  }
 }
 
 }  // namespace commpass

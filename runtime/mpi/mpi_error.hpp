@@ -20,7 +20,7 @@ class MpiError : public Error {
   int class_;
 };
 
-/// An argument of a call is wrong, or what came does not match it: with the class that MPI gives such an error.
+/// An argument of a call is wrong, or a message does not match it. Has the class that MPI gives such an error.
 class CallError : public InputError {
  public:
   CallError(int error_class, const std::string& where, const std::string& what, const std::string& remedy)
@@ -44,5 +44,17 @@ inline void check_mpi(const char* call, int code) {
 
 /// MPI is between Init and Finalize, so that handles may be freed.
 bool mpi_is_usable();
+
+/// While one lives, the handlers of MPI_COMM_WORLD and MPI_COMM_SELF are MPI_ERRORS_RETURN. MPI libraries report to
+/// them errors of calls that name no communicator: MPICH 4.0 those of MPI_Testall and MPI_Waitall, whatever
+/// communicator the requests have, and both libraries those of MPI_Type_…. By default these end the program. Errors of
+/// other threads are returned meanwhile, too. Takes some 30 ns for each communicator.
+class ReturnedErrors {
+ public:
+  ReturnedErrors() noexcept;
+  ~ReturnedErrors();
+  ReturnedErrors(const ReturnedErrors&) = delete;
+  ReturnedErrors& operator=(const ReturnedErrors&) = delete;
+};
 
 }  // namespace commpass

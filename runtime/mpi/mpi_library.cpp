@@ -1,5 +1,6 @@
 #include "runtime/mpi/mpi_library.hpp"
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <array>
@@ -8,12 +9,46 @@
 
 namespace commpass {
 
-std::string mpi_library() {
+std::string mpi_library_text() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
   int length = 0;
   COMMPASS_MPI_CALL(MPI_Get_library_version, version.data(), &length);
-  const std::string text(version.data(), static_cast<std::size_t>(length));
+  return {version.data(), static_cast<std::size_t>(length)};
+}
+
+std::string mpi_library() {
+  const auto text = mpi_library_text();
   return text.substr(0, text.find_first_of(",\n"));
+}
+
+namespace {
+
+/// Answer of MPIX_Query_…_support.
+std::optional<bool> ask(const char* function) {
+  if (auto* query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, function))) return query() != 0;
+  return {};
+}
+
+/// MPICH and its derivatives. @param kind  MPIX_GPU_SUPPORT_…
+std::optional<bool> ask_for(int kind) {
+  auto* query = reinterpret_cast<int (*)(int, int*)>(dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"));
+  int answer = 0;
+  if (!query || query(kind, &answer) != 0) return {};
+  return answer != 0;
+}
+
+}  // namespace
+
+std::optional<bool> takes_cuda_memory() {
+  if (const auto answer = ask("MPIX_Query_cuda_support")) return answer;
+  return ask_for(0);
+}
+
+std::optional<bool> takes_hip_memory() {
+  constexpr int hip = 2;
+  for (const char* function : {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"})
+    if (const auto answer = ask(function)) return answer;
+  return ask_for(hip);
 }
 
 }  // namespace commpass

@@ -16,7 +16,7 @@ constexpr bool is_persistent = true;
 constexpr bool is_persistent = false;
 #endif
 
-/// What MPI wants to know of the messages in one direction. Displacements are addresses, from MPI_BOTTOM on.
+/// MPI's arguments for the messages in one direction. Displacements are addresses, relative to MPI_BOTTOM.
 struct Direction {
   std::vector<Rank> peers;
   std::vector<MPI_Aint> displacements;
@@ -28,30 +28,26 @@ struct Direction {
   std::vector<MPI_Datatype> types;
 #endif
 
-  Direction(std::span<const NeighborMessage> messages, [[maybe_unused]] Bytes largest_count) {
-    reserve(std::max<std::size_t>(1, messages.size()));  // some libraries refuse null for an empty array
+  explicit Direction(std::span<const NeighborMessage> messages) {
+    const auto size = std::max<std::size_t>(1, messages.size());  // some libraries refuse null for an empty array
+    peers.reserve(size);
+    displacements.reserve(size);
+    counts.reserve(size);
+#if MPI_VERSION < 4
+    own_types.reserve(size);
+    types.reserve(size);
+#endif
     for (const auto& message : messages) {
       peers.push_back(message.peer);
       COMMPASS_MPI_CALL(MPI_Get_address, message.address, &displacements.emplace_back());
 #if MPI_VERSION >= 4
       counts.push_back(message.bytes);
 #else
-      const auto& type = own_types.emplace_back(message.bytes, largest_count);
+      const auto& type = own_types.emplace_back(message.bytes);
       counts.push_back(type.count());
       types.push_back(type.type());
 #endif
     }
-  }
-
- private:
-  void reserve(std::size_t messages) {
-    peers.reserve(messages);
-    displacements.reserve(messages);
-    counts.reserve(messages);
-#if MPI_VERSION < 4
-    own_types.reserve(messages);
-    types.reserve(messages);
-#endif
   }
 };
 
@@ -81,8 +77,8 @@ struct NeighborhoodCollective::State {
 bool NeighborhoodCollective::is_available() { return true; }
 
 NeighborhoodCollective::NeighborhoodCollective(std::span<const NeighborMessage> receives,
-                                               std::span<const NeighborMessage> sends, Bytes largest_count)
-    : state_(new State{Direction(receives, largest_count), Direction(sends, largest_count)}) {}
+                                               std::span<const NeighborMessage> sends)
+    : state_(new State{Direction(receives), Direction(sends)}) {}
 
 void NeighborhoodCollective::connect(MPI_Comm comm, std::shared_ptr<NeighborGraph> graph) {
   if (graph) state_->graph = std::move(graph);

@@ -1,4 +1,4 @@
-// Which group of nodes a rank is in, as Slurm's topology tells.
+// The group of nodes of a rank, by Slurm's topology.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,25 @@
 
 namespace commpass {
 
-/// What Slurm's topology says of a node, as numbers that differ where the texts do.
+/// The place of a node in Slurm's topology, as hashes of texts.
 struct NodeAddress {
-  std::uint64_t group = 0;  ///< all above the node: the switches, or its block
-  std::uint64_t node = 0;   ///< all of it
+  std::uint64_t group = 0;  ///< the levels above the node: switches, or its block
+  std::uint64_t node = 0;   ///< all levels
   bool operator==(const NodeAddress&) const = default;
 };
 
-/// Reads what Slurm writes into SLURM_TOPOLOGY_ADDR and SLURM_TOPOLOGY_ADDR_PATTERN: "s0.s4.n12" of the kind
-/// "switch.switch.node". Nothing where it tells of no level above nodes.
+/// Reads Slurm's SLURM_TOPOLOGY_ADDR and SLURM_TOPOLOGY_ADDR_PATTERN: "s0.s4.n12" of the kind "switch.switch.node".
+/// @return nothing without a level above nodes
 std::optional<NodeAddress> read_node_address(const std::string& address, const std::string& pattern);
 
-/// That of the node of this process, from its environment.
+/// The address of the node of this process, from its environment.
 std::optional<NodeAddress> node_address_here();
 
-/// The group of each rank, for Layout. Nothing where ranks of one node differ in their address, or nodes do not:
-/// launchers other than srun give all ranks the environment of one node.
+/// The group of each rank, for Layout.
 /// @param node_of    P node ids
 /// @param addresses  of as many ranks
+/// @return nothing where ranks of one node differ in their address, or nodes do not: launchers other than srun give all
+/// ranks the environment of one node
 std::vector<int> groups_of(std::span<const int> node_of, std::span<const NodeAddress> addresses);
 
 }  // namespace commpass

@@ -28,10 +28,9 @@ void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> 
 
 void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers) {
   result_.resize(numbers.size());
-  auto copy = running_ ? std::move(running_->numbers) : std::vector<std::int64_t>();
-  copy.assign(numbers.begin(), numbers.end());
-  if (!running_) running_ = std::make_unique<Running>();
-  running_->numbers = std::move(copy);
+  auto running = running_ ? std::move(running_) : std::make_unique<Running>();
+  running->numbers.assign(numbers.begin(), numbers.end());
+  running_ = std::move(running);
   COMMPASS_MPI_CALL(MPI_Iallreduce, running_->numbers.data(), result_.data(), static_cast<int>(result_.size()),
                     MPI_INT64_T, MPI_SUM, comm, &running_->request);
 }

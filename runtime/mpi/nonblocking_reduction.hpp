@@ -1,4 +1,4 @@
-// Reductions over all ranks that do not wait, in one place, so that a simulation can replace them.
+// Non-blocking reductions over all ranks. Simulations replace the source.
 #pragma once
 
 #include <mpi.h>
@@ -21,14 +21,14 @@ class NonblockingReduction {
   NonblockingReduction(const NonblockingReduction&) = delete;
   NonblockingReduction& operator=(const NonblockingReduction&) = delete;
 
-  // If there is no memory, nothing has started.
-  /// Everybody gets the combined tally.
+  // After std::bad_alloc, nothing has started.
+  /// Every rank gets the combined tally.
   void start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation& operation);
-  /// Everybody gets the sums. May be started again when it is complete; then no memory is taken for as many numbers.
+  /// Every rank gets the sums. A start after the first with as many numbers takes no memory; the one before must be
+  /// complete.
   void start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers);
-  /// Rank i gets the sums of everybody's numbers i·n … (i+1)·n−1, where there are n for each rank.
+  /// Rank i gets the sums of the numbers i·n … (i+1)·n−1 of all ranks, where there are n for each rank.
   void start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers);
-  /// Nobody gets anything: a barrier.
   void start_barrier(MPI_Comm comm);
 
   bool started() const { return running_ != nullptr; }
@@ -36,11 +36,11 @@ class NonblockingReduction {
   bool test();
   /// Waits until it is complete, and moves on meanwhile what is in flight. Only after it was started.
   void wait();
-  /// What came out, when it is complete.
+  /// The sums or the tally, when it is complete.
   std::span<const std::int64_t> result() const { return result_; }
 
  private:
-  struct Running;  ///< MPI's operation, or what a simulation has in its place
+  struct Running;  ///< MPI's operation, or its stand-in in a simulation
   std::unique_ptr<Running> running_;
   std::vector<std::int64_t> result_;
 };

@@ -3,24 +3,19 @@
 #include <mpi.h>
 
 #include "model/base/error.hpp"
-#include "runtime/mpi/main_thread.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
 namespace {
 
-bool only_one_calls() {
-  static const bool only = [] {
+void require_thread_may_call_mpi() {
+  static const bool only_main_may = [] {
     int level = MPI_THREAD_SINGLE;
     COMMPASS_MPI_CALL(MPI_Query_thread, &level);
     return level < MPI_THREAD_SERIALIZED;
   }();
-  return only;
-}
-
-void require_that_it_may_call_mpi() {
-  if (only_one_calls() && !is_main_thread())
+  if (only_main_may && !is_main_thread())
     throw InputError("communicator", "it is called by a thread that did not initialize MPI",
                      "initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE, or call from the thread that did");
 }
@@ -28,7 +23,7 @@ void require_that_it_may_call_mpi() {
 }  // namespace
 
 OneThread::Use::Use(OneThread& of) : of_(of) {
-  require_that_it_may_call_mpi();
+  require_thread_may_call_mpi();
   const auto own = std::this_thread::get_id();
   std::thread::id user{};
   is_outermost_ = of_.user_.compare_exchange_strong(user, own);

@@ -1,4 +1,4 @@
-// A communicator of ours belongs to one thread at a time, and that is checked.
+// Checks that one thread at a time uses a communicator of ours.
 #pragma once
 
 #include <atomic>
@@ -6,10 +6,13 @@
 
 namespace commpass {
 
-/// Knows which thread is in a call.
+/// Did this thread initialise MPI? @throws MpiError
+bool is_main_thread();
+
+/// The thread that is in a call, if any.
 class OneThread {
  public:
-  /// As long as it lives the calling thread is in a call. A thread that is in one may enter another.
+  /// While it lives, the calling thread is in a call. A thread that is in one may enter another.
   class [[nodiscard]] Use {
    public:
     explicit Use(OneThread& of);
@@ -22,8 +25,8 @@ class OneThread {
     bool is_outermost_ = false;
   };
 
-  /// @throws InputError if another thread is in a call, or may not call MPI: below MPI_THREAD_SERIALIZED only that does
-  /// which initialized it
+  /// @throws InputError if another thread is in a call, or this one may not call MPI: below MPI_THREAD_SERIALIZED only
+  /// the thread that initialized it may
   Use use() { return Use(*this); }
 
  private:

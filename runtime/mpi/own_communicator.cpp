@@ -14,16 +14,18 @@ void OwnCommunicator::require_intracommunicator(MPI_Comm comm) {
                      "merge them with MPI_Intercomm_merge");
 }
 
+void OwnCommunicator::return_errors() const { COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN); }
+
 OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
   require_intracommunicator(comm);
   COMMPASS_MPI_CALL(MPI_Comm_dup, comm, &comm_);
-  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN);
+  return_errors();
 }
 
 OwnCommunicator OwnCommunicator::split_by_node(MPI_Comm comm) {
   OwnCommunicator result;
   COMMPASS_MPI_CALL(MPI_Comm_split_type, comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &result.comm_);
-  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  result.return_errors();
   return result;
 }
 
@@ -34,21 +36,14 @@ OwnCommunicator OwnCommunicator::with_neighbors(MPI_Comm comm, const std::vector
   COMMPASS_MPI_CALL(MPI_Dist_graph_create_adjacent, comm, static_cast<int>(sources.size()), sources.data(),
                     MPI_UNWEIGHTED, static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED,
                     MPI_INFO_NULL, keep_ranks, &result.comm_);
-  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  result.return_errors();
   return result;
 }
 
-OwnCommunicator OwnCommunicator::split_by_color(MPI_Comm comm, int color) {
+OwnCommunicator OwnCommunicator::split(MPI_Comm comm, int color, int key) {
   OwnCommunicator result;
-  COMMPASS_MPI_CALL(MPI_Comm_split, comm, color, 0, &result.comm_);
-  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
-  return result;
-}
-
-OwnCommunicator OwnCommunicator::split(MPI_Comm comm, bool is_member, int key) {
-  OwnCommunicator result;
-  COMMPASS_MPI_CALL(MPI_Comm_split, comm, is_member ? 0 : MPI_UNDEFINED, key, &result.comm_);
-  if (result) COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  COMMPASS_MPI_CALL(MPI_Comm_split, comm, color, key, &result.comm_);
+  if (result) result.return_errors();
   return result;
 }
 

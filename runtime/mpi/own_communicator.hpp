@@ -1,4 +1,4 @@
-// A duplicate of a user's communicator, so that our messages never meet theirs.
+// Communicators of our own, so that our messages never match the user's.
 #pragma once
 
 #include <mpi.h>
@@ -19,14 +19,13 @@ class OwnCommunicator {
   static void require_intracommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
-  /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once.
-  /// Collective over `comm`.
+  /// The ranks of `comm` with a distributed graph topology: each source and destination of a rank once. Collective over
+  /// `comm`.
   static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources,
                                         const std::vector<Rank>& destinations);
-  /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
-  static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
-  /// The ranks of `comm` that give the same color, in rank order. Collective over `comm`.
-  static OwnCommunicator split_by_color(MPI_Comm comm, int color);
+  /// The ranks of `comm` with the same color, by ascending key, then rank; none for MPI_UNDEFINED. Collective over
+  /// `comm`.
+  static OwnCommunicator split(MPI_Comm comm, int color, int key = 0);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {
@@ -34,8 +33,8 @@ class OwnCommunicator {
     return *this;
   }
 
-  /// Not to be freed: messages for it may still be under way, and a communicator that MPI makes in its place would
-  /// receive them.
+  /// Leaves the communicator unfreed: messages for it may still be under way, and a new communicator with its context
+  /// id would receive them.
   void keep() noexcept { comm_ = MPI_COMM_NULL; }
 
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
@@ -45,6 +44,7 @@ class OwnCommunicator {
 
  private:
   OwnCommunicator() = default;
+  void return_errors() const;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 

@@ -1,4 +1,4 @@
-// What one rank sends and receives in an exchange of a pattern, with buffers for it.
+// The edges of one rank in an exchange of a pattern, with buffers for them.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace commpass {
 struct RankData {
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  std::vector<std::size_t> sent, received;  ///< by edge, which bytes it has; equal numbers of a rank: the same bytes
+  std::vector<std::size_t> sent, received;  ///< number of the contents of each edge; equal numbers: the same bytes
   std::vector<std::byte> send_buffer, receive_buffer;
 };
 
 /// The part of `pattern` that is `rank`'s; the buffers hold zeros.
 RankData data_of(const Pattern& pattern, Rank rank);
 
-/// One side of MPI_Alltoallv, in bytes: what comes from each rank, or goes there, and where it lies.
+/// The counts and displacements of one side of MPI_Alltoallv, in bytes.
 struct AlltoallvSide {
   std::vector<int> counts, displacements;
 
   /// @param edges  to different ranks, of less than 2^31 bytes in all
-  /// @param peer   the member that is their other end
+  /// @param peer   the member with their other end
   template <class Edge>
   AlltoallvSide(int ranks, const std::vector<Edge>& edges, Rank Edge::*peer)
       : counts(static_cast<std::size_t>(ranks)), displacements(counts.size()) {

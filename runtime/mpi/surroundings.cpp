@@ -18,6 +18,12 @@ std::string partition_here() {
 
 }  // namespace
 
+Fingerprint fingerprint_here() {
+  auto fingerprint = host_fingerprint();
+  fingerprint.mpi_library = mpi_library();
+  return fingerprint;
+}
+
 Surroundings surroundings_here(const Layout& layout) {
   return {mpi_library(), transport_text(), partition_here(), layout.max_ppn(), {}};
 }

@@ -6,12 +6,14 @@
 #include <array>
 #include <cstdlib>
 
+#include "runtime/mpi/mpi_library.hpp"
+
 namespace commpass {
 
 namespace {
 
-constexpr const char* known[] = {"pml", "btl", "mtl", "btl_vader_single_copy_mechanism"};
-constexpr const char* variables[] = {"UCX_TLS", "FI_PROVIDER"};  // of the libraries below
+constexpr const char* settings_of_openmpi[] = {"pml", "btl", "mtl", "btl_vader_single_copy_mechanism"};
+constexpr const char* variables[] = {"UCX_TLS", "FI_PROVIDER"};  // of UCX and libfabric
 
 /// The tools interface, from now until it goes out of scope.
 struct ToolsInterface {
@@ -54,12 +56,9 @@ std::string value_of(int index, MPI_Datatype type, MPI_T_enum kinds) {
   return value;
 }
 
-/// MPICH says it in its version: "MPICH Device: ch4:ofi".
+/// The device of MPICH, from the text of its version: "MPICH Device: ch4:ofi".
 std::string device_of_mpich() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
-  int length = 0;
-  if (MPI_Get_library_version(version.data(), &length) != MPI_SUCCESS) return {};
-  const std::string text(version.data(), static_cast<std::size_t>(length));
+  const auto text = mpi_library_text();
   constexpr const char* key = "MPICH Device:";
   const auto begin = text.find(key);
   if (begin == std::string::npos) return {};
@@ -67,7 +66,7 @@ std::string device_of_mpich() {
   return word == std::string::npos ? std::string() : text.substr(word, text.find_first_of(" \t\n", word) - word);
 }
 
-std::vector<std::pair<std::string, std::string>> settings_of_libraries_below() {
+std::vector<std::pair<std::string, std::string>> settings_without_tools() {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const auto* variable : variables)
     if (const char* value = std::getenv(variable)) settings.emplace_back(variable, value);
@@ -78,10 +77,10 @@ std::vector<std::pair<std::string, std::string>> settings_of_libraries_below() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> transport_settings() {
-  auto settings = settings_of_libraries_below();
+  auto settings = settings_without_tools();
   const ToolsInterface tools;
   if (!tools.is_on) return settings;
-  for (const auto* wanted : known) {
+  for (const auto* wanted : settings_of_openmpi) {
     int index = 0;
     if (MPI_T_cvar_get_index(wanted, &index) != MPI_SUCCESS) continue;
     int name_length = 0, text_length = 0, verbosity = 0, bind = 0, scope = 0;
@@ -95,8 +94,8 @@ std::vector<std::pair<std::string, std::string>> transport_settings() {
 }
 
 std::string transport_text() {
-  auto settings = settings_of_libraries_below();
-  for (const auto* wanted : known)
+  auto settings = settings_without_tools();
+  for (const auto* wanted : settings_of_openmpi)
     if (const char* value = std::getenv(fmt::format("OMPI_MCA_{}", wanted).c_str()))
       settings.emplace_back(wanted, value);
   std::string text;

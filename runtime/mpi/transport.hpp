@@ -1,4 +1,4 @@
-// What an MPI library tells of its transport.
+// The settings that decide by what an MPI library transports messages.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace commpass {
 
-/// Names and values of the few settings that decide by what messages travel, as the library holds them now: Open MPI's
-/// pml, btl and single copies (by MPI's tools interface, which takes a while to open), MPICH's device, and the
-/// variables of the environment that choose for UCX and libfabric. Empty where nothing is told.
+/// Names and values of these settings, as the library holds them now: Open MPI's pml, btl and single copies (by MPI's
+/// tools interface, which takes milliseconds to open), MPICH's device, and the variables of the environment that choose
+/// for UCX and libfabric. Empty where there are none.
 std::vector<std::pair<std::string, std::string>> transport_settings();
 
-/// Those of them that were asked for, by a launcher's switches or the environment: "btl tcp,self,
-/// btl_vader_single_copy_mechanism cma". Fast: every communicator asks. Settings in Open MPI's parameter files are not
-/// seen.
+/// Those of them that a launcher's switches or the environment set: "btl tcp,self, btl_vader_single_copy_mechanism
+/// cma". Fast: every communicator asks. Does not read Open MPI's parameter files.
 std::string transport_text();
 
 }  // namespace commpass

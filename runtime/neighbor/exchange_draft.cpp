@@ -7,7 +7,6 @@
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/device/device_requests.hpp"
 #include "runtime/device/shared_requests.hpp"
-#include "runtime/device/staged_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/indexed/value_memory.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
@@ -77,20 +76,19 @@ void ExchangeDraft::take_plan() {
 }
 
 void ExchangeDraft::make_executor(bool by_library) {
-  if (shared_) {
-    staging_bytes_ = shared_->bytes();
-    auto on_host = make_requests(*plan_, given_.send_buffer, given_.receive_buffer, host_memory(), by_library);
-    executor_ = std::make_unique<Executor>(std::make_unique<SharedRequests>(shared_, address_, std::move(on_host)));
-    return;
+  staging_bytes_ = shared_ ? shared_->bytes() : 0;
+  std::unique_ptr<BatchRequests> requests;
+  if (given_.sides.any()) {
+    requests = requests_on_device(by_library);
+  } else {
+    auto& memory = given_.are_values && !shared_ ? value_memory() : host_memory();
+    requests = make_requests(*plan_, given_.send_buffer, given_.receive_buffer, memory, by_library);
+    if (shared_) requests = std::make_unique<SharedRequests>(shared_, address_, std::move(requests));
   }
-  staging_bytes_ = 0;
-  executor_ = std::make_unique<Executor>(
-      given_.sides.any() ? requests_on_device(by_library)
-                         : make_requests(*plan_, given_.send_buffer, given_.receive_buffer,
-                                         given_.are_values ? value_memory() : host_memory(), by_library));
+  executor_ = std::make_unique<Executor>(std::move(requests));
 }
 
-/// Where no path is named, data on a device is staged.
+/// Stages data on a device, unless the path names another way.
 std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(bool by_library) {
   const auto& sides = given_.sides;
   if (path_.kind == DataPath::Kind::device) {
@@ -113,15 +111,15 @@ std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(bool by_library
 std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, const void* send_buffer,
                                                             void* receive_buffer, Memory& memory, bool by_library) {
   if (by_library) {
-    auto own = std::make_unique<LibraryRequests>(plan, send_buffer, receive_buffer, largest_mpi_count, memory);
+    auto own = std::make_unique<LibraryRequests>(plan, send_buffer, receive_buffer, memory);
     by_library_ = own.get();
     return own;
   }
-  // MPI libraries take pieces in device memory one after another, where they take them at all.
+  // MPI libraries copy pieces in device memory one after another, if they take derived datatypes there.
   static const Machine without_datatypes;
   const auto& machine = &memory == &host_memory() ? context_.machine : without_datatypes;
   return std::make_unique<PersistentRequests>(plan, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
-                                              largest_mpi_count, memory, requests_, context_.send_limits());
+                                              memory, requests_, context_.send_limits());
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {

@@ -1,4 +1,4 @@
-// An exchange on its way from a strategy to an executor. Private to the runtime.
+// Plans an exchange: from a strategy to an executor. Private to the runtime.
 #pragma once
 
 #include <mpi.h>
@@ -24,23 +24,23 @@ class ExchangeDraft {
   ExchangeDraft(const Context& context, const Context::Address& address, BuffersAndEdges given)
       : context_(context), address_(address), given_(given) {}
 
-  /// How the requests are made, of what is begun from now on.
+  /// The life of requests of later begin() calls.
   void use(RequestLife requests) { requests_ = requests; }
-  /// Does what this rank can do alone, perhaps all (Planning). Not collective. @throws Error, std::bad_alloc
+  /// Does the part of this rank alone, perhaps all (Planning). Local. @throws Error, std::bad_alloc
   void begin(const Strategy& strategy, const PatternTables& tables = {});
-  /// The same by a plan that was made before, with edges like those given.
-  /// @param graph  of its exchange, if that is free on all ranks
+  /// Likewise, by a known plan of these edges.
+  /// @param graph  of its exchange, if it is free on all ranks
   void begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph);
   /// Begins on all ranks, with the tables that the strategy needs. Collective.
-  /// @param failure  what went wrong on this rank before
+  /// @param failure  of this rank before
   /// @return do the edges match (Opening)? @throws Error, the same on every rank
   bool begin_with_all(const Strategy& strategy, Failure& failure);
-  /// All of it. Collective. @throws Error, the same on every rank
+  /// All steps. Collective. @throws Error, the same on every rank
   std::unique_ptr<Executor> make(const Strategy& strategy);
-  /// From now on the exchange is that of several processes for each rank with data on a device. Collective, before
-  /// begin(). @throws Error, the same on every rank
+  /// Several processes copy the data of each rank on a device from now on. Collective, before begin(). @throws Error,
+  /// the same on every rank
   void share_copies(int copies);
-  /// Forgets what begin() has done.
+  /// Undoes begin().
   void reset();
   bool is_begun() const { return planning_ || executor_; }
   /// See ExpectedHeaders.
@@ -67,13 +67,13 @@ class ExchangeDraft {
   const Context::Address& address_;
   BuffersAndEdges given_;
   RequestLife requests_ = RequestLife::persistent;
-  DataPath path_;                         ///< of what lies on a device
+  DataPath path_;                         ///< of data on a device
   std::shared_ptr<SharedCopies> shared_;  ///< in whose buffers the exchange is, if several processes copy
   Bytes staging_bytes_ = 0;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;
-  std::shared_ptr<NeighborGraph> graph_;   ///< of an exchange before
+  std::shared_ptr<NeighborGraph> graph_;   ///< of an earlier exchange
   LibraryRequests* by_library_ = nullptr;  ///< those of the executor, if the MPI library runs it
   std::unique_ptr<Executor> executor_;
 };

@@ -43,17 +43,18 @@ Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
 
 namespace {
 
-/// What a rank wants to run, until all have agreed on it.
+/// The wish of a rank, until all have agreed on it.
 struct Intent {
   Strategy strategy;
   std::optional<SelectionOptions> selection;  ///< unless the strategy is named
   Decision decision;
   DataPath path;                      ///< that is named
-  PlanCache::Entry* known = nullptr;  ///< a plan that there is already
+  PlanCache::Entry* known = nullptr;  ///< a known plan
   Failure failure;
 };
 
-/// By a plan that there is already. Whether the MPI library's communicator is free is a matter of all ranks.
+/// The wish for a known plan. It includes whether the MPI library's communicator is free, on which all ranks must
+/// agree.
 std::uint64_t number_of_known(const PlanCache::Entry& entry) {
   return mixed({entry.number, entry.has_free_graph() ? 1U : 0U});
 }
@@ -101,7 +102,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   return intent;
 }
 
-/// The paths of data on devices that have a price and can be run; none where nothing has: it is staged then.
+/// The paths of data on devices that have a price and can run; none: the data is staged.
 std::vector<DataPath> paths_to_choose_from(const Context& context, const DeviceUse& devices, PlannerMode planner) {
   if (!context.unpriced.empty()) return {};
   std::vector<DataPath> paths;
@@ -112,30 +113,28 @@ std::vector<DataPath> paths_to_choose_from(const Context& context, const DeviceU
   }
   std::erase_if(paths, [&](const DataPath& path) {
     if (path.kind == DataPath::Kind::device) return devices.is_refused;
-    return path.copies > 1 && planner != PlannerMode::estimate;  // which is not timed
+    return path.copies > 1 && planner != PlannerMode::estimate;  // shared copies are not timed
   });
   return paths;
 }
 
-/// Chooses what is not named. Collective.
+/// Chooses a strategy that is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             std::optional<Seconds> planner_seconds, const DeviceUse& devices, Intent& intent) {
   const MPI_Comm comm = context.comm.get();
-  if (devices.is_used && !intent.selection->automatic) {
-    auto planner = static_cast<int>(intent.selection->planner);
-    COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, comm);
-    all_or_none(comm, [&] {
-      intent.selection->paths = paths_to_choose_from(context, devices, static_cast<PlannerMode>(planner));
-    });
-  }
   auto& wisdom = *context.wisdom;
   std::optional<WisdomKey> key;
   std::optional<Decision> known;
-  if (wisdom.is_used && !intent.selection->automatic && !devices.is_used) {
-    auto planner = static_cast<int>(intent.selection->planner);
-    COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, comm);
-    key = wisdom_key(comm, wisdom, given.sends);
-    known = recall(comm, wisdom, *key, context.layout, static_cast<PlannerMode>(planner));
+  if ((devices.is_used || wisdom.is_used) && !intent.selection->automatic) {
+    auto planner_of_root = static_cast<int>(intent.selection->planner);
+    COMMPASS_MPI_CALL(MPI_Bcast, &planner_of_root, 1, MPI_INT, 0, comm);
+    const auto planner = static_cast<PlannerMode>(planner_of_root);
+    if (devices.is_used) {
+      all_or_none(comm, [&] { intent.selection->paths = paths_to_choose_from(context, devices, planner); });
+    } else {
+      key = wisdom_key(comm, wisdom, given.sends);
+      known = recall(comm, wisdom, *key, context.layout, planner);
+    }
   }
   std::optional<Machine> with_loops;
   if (!known && given.are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
@@ -161,7 +160,7 @@ DeviceUse use_of_devices(const DeviceSides& sides) {
   return {sides.any(), sides.any() && !sides.device().backend->is_known_to_mpi()};
 }
 
-/// Why many small blocks on a device are not copied by one kernel, if they are not.
+/// The reason why no kernel copies many small blocks on a device, if none does.
 std::string tell_packing(const BuffersAndEdges& given) {
   const auto& sides = given.sides;
   if (!sides.any() || std::max(given.sends.size(), given.receives.size()) < worth_a_kernel) return {};
@@ -169,7 +168,7 @@ std::string tell_packing(const BuffersAndEdges& given) {
   return why.empty() ? why : "Blocks on devices are copied one by one: " + why + "\n";
 }
 
-/// Where nobody names a path and none has a price, data that lies on devices is staged.
+/// Data on devices is staged where no path is named or has a price.
 void tell_path(Decision& decision, const DataPath& named) {
   if (!named.is_host()) return;
   auto strategy = decision.strategy + to_string(DataPath{DataPath::Kind::staged});
@@ -192,9 +191,9 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   ExchangeDraft draft(*context, address, given);
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
-  const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft takes the graph
+  const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft uses the graph
   auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
-  // Ranks that wish the same need not tell each other first.
+  // If all ranks have the same wish, no broadcast is needed.
   auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), devices);
   const bool is_elsewhere = opening.is_same_strategy && known && known->known->is_on_device != opening.devices.is_used;
   if (!opening.is_same_strategy || is_elsewhere) {

@@ -1,4 +1,4 @@
-// A persistent neighbour exchange: who sends how many bytes to whom is known, and the data moves many times.
+// A persistent neighbour exchange: edges are known, and the data moves many times.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct ExchangeOptions {
   std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
                          ///< (selector/choose/nearest.hpp), else the cheapest
   CostModel model = CostModel::burst;
-  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning
-  /// does not matter.
+  /// The number of exchanges, to weigh the time of planning against theirs; nothing: the time of planning does not
+  /// count.
   std::optional<double> calls{};
   /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that
   /// prices.
   std::int64_t most_edges_gathered = std::int64_t{1} << 22;
-  /// Of this rank, in exchanges of datatypes (TypedExchange): blocks are brought together in buffers of ours, also
-  /// where their types have no gaps, so that each exchange may take other buffers.
+  /// Of this rank, in exchanges of datatypes (TypedExchange): blocks are packed into our buffers, also without gaps, so
+  /// that each exchange may take other buffers.
   bool any_buffers = false;
   /// Plan it as the first of its pattern, even if it is not (runtime/neighbor/plan_cache.hpp): to time planning.
   bool anew = false;
   /// Choose by prices alone (estimate), or by timing the few best (measure) or all strategies that are considered
-  /// (patient), the MPI library's own collective among them; nothing: COMMPASS_PLANNER, else estimate. Timing is not
-  /// for exchanges that run a few times only, nor where a strategy is named. It reads the send buffer.
+  /// (patient), the MPI library's own collective among them; nothing: COMMPASS_PLANNER, else estimate. A named strategy
+  /// is not timed. Timing pays only if exchanges run many times, and reads the send buffer.
   std::optional<PlannerMode> planner{};
-  /// How long exchanges are timed, on top of planning what is tried; nothing: 0.1 s, or 1 s if patient.
+  /// The time for timed exchanges, besides planning them; nothing: 0.1 s, or 1 s if patient.
   std::optional<Seconds> planner_seconds{};
   /// Edges hold small values, as those of indexed exchanges: pieces of messages are copied by loops over values, and
   /// priced so. The same on every rank.
@@ -54,7 +54,7 @@ class Exchange {
 
   /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
   /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass
-  /// only, whatever these wait for.
+  /// only, in any of them.
   /// @throws Error if it is in flight already, MpiError
   void start();
   /// @return true when the exchange is complete. @throws MpiError
@@ -64,13 +64,11 @@ class Exchange {
 
   /// The strategy that runs, in text form.
   const std::string& strategy() const;
-  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for
-  /// the layout.
+  /// Its predicted seconds for one exchange; nothing if it was named, or the profile has no price for the layout.
   std::optional<Seconds> predicted_seconds() const;
-  /// The seconds of one exchange that were measured before it was planned; nothing unless ExchangeOptions::planner asks
-  /// for that.
+  /// The seconds of one exchange in timed trials; nothing unless ExchangeOptions::planner asks for them.
   std::optional<Seconds> measured_seconds() const;
-  /// Why it was chosen, for people, the same on every rank.
+  /// The reasons of the choice, as text, the same on every rank.
   const std::string& explanation() const;
   /// Bytes of the buffers that this rank holds besides the user's.
   Bytes buffer_bytes() const;
@@ -84,7 +82,7 @@ class Exchange {
 };
 
 /// Chooses and plans one (Communicator::neighbor_exchange). Collective.
-/// @param before  what went wrong on this rank when it made the arguments, if anything
+/// @param before  a failure of this rank when it made the arguments, if any
 /// @throws Error, the same on every rank
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,

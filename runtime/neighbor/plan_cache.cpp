@@ -42,21 +42,21 @@ void PlanCache::keep(const std::function<KnownPlan()>& make, std::shared_ptr<Nei
   try {
     entry.known.emplace(make());
     entry.bytes = bytes_of(*entry.known->plan) + bytes_of(entry.known->sends) + bytes_of(entry.known->receives);
-  } catch (const std::bad_alloc&) {  // this rank then plans it again, and so do all
+  } catch (const std::bad_alloc&) {  // then all ranks plan it again
   }
   stay_within_memory();
 }
 
-/// Graphs stay, for they are freed on all ranks together.
+/// Keeps graphs, because all ranks free them together.
 void PlanCache::stay_within_memory() {
-  const auto is_empty = [](const Entry& entry) { return !entry.known; };
-  while (true) {
+  const auto kept_bytes = [&] {
     Bytes total = 0;
-    for (const auto& entry : entries_) total += is_empty(entry) ? 0 : entry.bytes;
-    if (total <= most_bytes) return;
-    auto& oldest = *std::ranges::min_element(
-        entries_, {}, [&](const Entry& entry) { return std::pair(is_empty(entry), entry.last_used); });
-    oldest.known.reset();
+    for (const auto& entry : entries_) total += entry.known ? entry.bytes : 0;
+    return total;
+  };
+  while (kept_bytes() > bytes_max) {
+    const auto age = [](const Entry& entry) { return std::pair(!entry.known, entry.last_used); };
+    std::ranges::min_element(entries_, {}, age)->known.reset();
   }
 }
 

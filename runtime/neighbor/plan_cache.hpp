@@ -1,4 +1,4 @@
-// Plans that a communicator has made, for more exchanges of the same patterns. Private to the runtime.
+// Plans of a communicator, for more exchanges of the same patterns. Private to the runtime.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace commpass {
 
-/// A plan with what it was made of on this rank. It refers to no buffer.
+/// A plan with its arguments on this rank. Refers to no buffer.
 struct KnownPlan {
   ExchangeOptions options;
   std::vector<SendEdge> sends;
@@ -25,39 +25,39 @@ struct KnownPlan {
   std::shared_ptr<const Plan> plan;
   bool is_run_by_library = false;
   DataPath path{};
-  bool is_on_device = false;  ///< did data of any rank lie on a device when it was chosen?
+  bool is_on_device = false;  ///< did any rank have data on a device when it was chosen?
 };
 
 /// The last plans of a communicator. All ranks keep() and use() in the same order, so a plan has the same number on all
-/// of them; one that had no memory for it has it not. So only ranks that agree on a number have found the same.
+/// ranks, unless one has no memory for it. Ranks that agree on a number have found the same plan.
 class PlanCache {
  public:
-  static constexpr std::size_t most_plans = 16;
-  /// Of one rank; what was not used for longest is dropped.
-  static constexpr Bytes most_bytes = Bytes{64} << 20;
+  static constexpr std::size_t plans_max = 16;
+  /// Of one rank; the least recently used plan is dropped.
+  static constexpr Bytes bytes_max = Bytes{64} << 20;
 
   struct Entry {
-    std::uint64_t number = 0;     ///< 0: nothing was kept here
+    std::uint64_t number = 0;     ///< 0: empty
     std::uint64_t last_used = 0;  ///< by the count of keep() and use()
     std::optional<KnownPlan> known{};
     Bytes bytes = 0;                         ///< that `known` takes
-    std::shared_ptr<NeighborGraph> graph{};  ///< of the first exchange that the MPI library runs by this plan
+    std::shared_ptr<NeighborGraph> graph{};  ///< of the first exchange of this plan that the MPI library runs
 
-    /// Is the graph there, and used by no exchange of this rank?
+    /// Is there a graph that no exchange of this rank uses?
     bool has_free_graph() const { return graph && graph.use_count() == 1 && !graph->has_failed; }
   };
 
-  /// The plan of this pattern with these options; null: there is none. Not collective.
+  /// The plan of this pattern with these options; null: there is none. Local.
   Entry* find(const ExchangeOptions& options, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives);
-  /// An exchange is planned by what find() gave. Collective.
+  /// Marks a found entry as used by an exchange. Collective.
   void use(Entry& entry) { entry.last_used = ++count_; }
-  /// Keeps what `make` returns, unless there is no memory for that. Collective.
+  /// Keeps the plan that `make` returns, unless there is no memory for it. Collective.
   void keep(const std::function<KnownPlan()>& make, std::shared_ptr<NeighborGraph> graph);
 
  private:
   void stay_within_memory();
 
-  std::array<Entry, most_plans> entries_;
+  std::array<Entry, plans_max> entries_;
   std::uint64_t count_ = 0;
 };
 

@@ -11,22 +11,21 @@
 #include "runtime/choose/timed_rounds.hpp"
 #include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"
-#include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 
 namespace {
 
-/// A receive buffer of ours in the place of the user's, in the same memory and with the same places relative to each
-/// other.
+/// A receive buffer of ours, in the same memory as the user's, and with the same relative places.
 struct ScratchReceives {
   std::vector<ReceiveEdge> edges;
   Memory::Buffer buffer;
 
-  /// @param device  on which the user's lies; nothing: in host memory
+  /// @param device  of the user's buffer; nothing: host memory
   /// @throws std::bad_alloc, DeviceError
   ScratchReceives(std::span<const ReceiveEdge> receives, const std::optional<Device>& device)
       : edges(receives.begin(), receives.end()) {
@@ -48,9 +47,7 @@ struct Trial {
   std::unique_ptr<Executor> executor;  ///< none: it could not be planned
 };
 
-constexpr auto* libraries_own = "mpi";
-
-/// What is tried, that which stays unless another one is faster first.
+/// The strategies to try, the baseline first.
 std::vector<Contender> trials_for(const Decision& decision) {
   std::vector<Contender> result;
   const auto add = [&](const Contender& contender, bool also_immediate) {
@@ -68,7 +65,7 @@ std::vector<Contender> trials_for(const Decision& decision) {
     std::vector<std::string> names;
     for (const auto& contender : decision.contenders) names.push_back(contender.strategy);
     for (const auto& path : paths_of(names)) {
-      if (NeighborhoodCollective::is_available()) add_by_name(libraries_own + path, false);
+      if (NeighborhoodCollective::is_available()) add_by_name("mpi" + path, false);
       add_by_name("standard" + path, true);
     }
   }
@@ -99,9 +96,9 @@ std::vector<Trial> plan_trials(const Context& context, const Context::Address& a
   return trials;
 }
 
-/// The user's stream on a device, which is to have what was exchanged.
+/// The user's stream on a device, whose work follows the exchange.
 struct UsersStream {
-  std::optional<Device> device;  ///< nothing: there is none
+  std::optional<Device> device;  ///< nothing: no data is on a device
   DeviceBackend::Stream stream = nullptr;
 
   void wait() const {
@@ -109,7 +106,7 @@ struct UsersStream {
   }
 };
 
-/// This rank's time of one exchange, of several one after another from a common start until their data is there.
+/// This rank's mean time of consecutive exchanges, from a common start until their data has arrived.
 Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, int exchanges) {
   common_start(comm);
   const double begin = MPI_Wtime();
@@ -121,12 +118,12 @@ Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, i
   return (MPI_Wtime() - begin) / exchanges;
 }
 
-/// Times trials: in a round several exchanges of each.
+/// Times trials in rounds of several exchanges each.
 class ExchangeRounds {
  public:
   /// Collective. @throws Error, the same on every rank
   ExchangeRounds(MPI_Comm comm, std::span<const Trial> trials, const UsersStream& users, Seconds budget)
-      : comm_(comm), trials_(trials), users_(users), budget_(budget), rounds_(comm, trials.size(), most) {
+      : comm_(comm), trials_(trials), users_(users), budget_(budget), rounds_(comm, trials.size(), rounds_max) {
     warm_up();
   }
 
@@ -142,7 +139,7 @@ class ExchangeRounds {
   int exchanges() const { return exchanges_; }
 
  private:
-  static constexpr std::size_t most = 1000;
+  static constexpr std::size_t rounds_max = 1000;
 
   void time_round(int exchanges) {
     for (const auto i : rounds_.order())
@@ -150,15 +147,15 @@ class ExchangeRounds {
     rounds_.collect();
   }
 
-  /// How many exchanges a sample has, and what fits into the budget at all.
+  /// Finds the number of exchanges of a sample, and drops trials that exceed the budget.
   void warm_up() {
     constexpr int turns = 2;
     for (int i = 0; i < turns; ++i) time_round(1);
     if (rank_in(comm_) == 0) {
       constexpr Seconds sample_s = 100e-6;  // long enough for the clock, short enough to lie within a time slice
-      constexpr double most_exchanges = 200;
+      constexpr double exchanges_max = 200;
       exchanges_ = static_cast<int>(
-          std::clamp(sample_s / std::max(rounds_.slowest(0), sample_s / most_exchanges), 1., most_exchanges));
+          std::clamp(sample_s / std::max(rounds_.slowest(0), sample_s / exchanges_max), 1., exchanges_max));
       Seconds total = 0;
       for (std::size_t i = 0; i < trials_.size(); ++i) {
         const auto its = rounds_.slowest(i) * exchanges_ * static_cast<double>(TimedRounds::least);
@@ -206,7 +203,7 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
     if (given.sides.receives) tried.sides.receive_ends = Ends::reached;  // in one allocation
   });
   auto trials = plan_trials(context, address, tried, decision);
-  if (trials.empty()) return;  // what is wrong the plan itself will tell
+  if (trials.empty()) return;  // planning then reports the error
   ExchangeRounds exchange_rounds(comm, trials, users, budget);
   exchange_rounds.run();
   int chosen = 0;

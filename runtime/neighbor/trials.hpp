@@ -1,4 +1,4 @@
-// Strategies of an exchange are tried and timed before one is planned. Private to the runtime.
+// Times strategies of an exchange before one is planned. Private to the runtime.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace commpass {
 
-/// Times what was decided, its contenders and what programs do without Commpass on the real pattern, in turn. The MPI
-/// library's collective (where there is none: standard) stays, unless one of them is faster beyond doubt. So what is
-/// decided is never slower than that. Rank 0 says so in the explanation. The receive buffer is not written to, and the
-/// send buffer may be read. What cannot be planned is left out. Collective.
-/// @param decision  the same on every rank, and then, too
-/// @param seconds   for timed exchanges; that of rank 0 holds. What does not fit is not tried
+/// Times the decided strategy, its contenders and the baseline on the real pattern, in turn. The baseline is the MPI
+/// library's collective (where there is none: standard), and stays unless another one is faster beyond doubt. So the
+/// decision is never slower than the baseline. Rank 0 explains it. Does not write to the receive buffer, and may read
+/// the send buffer. Leaves out strategies that cannot be planned. Collective.
+/// @param decision  the same on every rank, before and after
+/// @param seconds   for timed exchanges, as rank 0 gives them; strategies that take longer are not timed
 /// @throws MpiError; Error, the same on every rank, if there is no memory
 void choose_by_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
                       std::optional<Seconds> seconds, Decision& decision);

@@ -19,10 +19,10 @@ namespace commpass {
 
 namespace {
 
-/// One side of an exchange: blocks as they lie at the user, and as runs of bytes that an Exchange moves.
+/// One side of an exchange: the user's blocks, and the runs of bytes that an Exchange moves.
 class PackedSide {
  public:
-  /// @throws InputError for blocks that cannot be; MpiError
+  /// @throws InputError for invalid blocks; MpiError
   void assign(const TypedSide& side, const char* name, bool must_be_packed, MPI_Comm comm) {
     is_packed_ = must_be_packed;
     for (const auto& block : side.blocks) add(side, block, name, comm);
@@ -30,7 +30,7 @@ class PackedSide {
     require_reachable(static_cast<const std::byte*>(side.buffer), name);
   }
 
-  /// What is packed here lies in host memory. @throws InputError
+  /// @throws InputError for elements in device memory that have to be packed
   void require_reachable(const std::byte* users, const char* name) const {
     if (!is_packed_) return;
     const auto block = std::ranges::find_if(blocks_, [&](const Block& its) { return bytes(its) > 0; });
@@ -42,7 +42,7 @@ class PackedSide {
   bool is_packed() const { return is_packed_; }
   Bytes packed_bytes() const { return std::ssize(packed_); }
 
-  /// The bytes of block after block, those of none left out.
+  /// The bytes of the blocks in order, without empty ones.
   template <class Edge>
   std::vector<Edge> edges() const {
     std::vector<Edge> result;
@@ -51,7 +51,7 @@ class PackedSide {
     return result;
   }
 
-  /// Where those bytes lie; null where there is none.
+  /// The buffer of those bytes; null without bytes.
   template <class Byte>
   Byte* buffer(Byte* users) {
     if (is_packed_) return packed_.data();
@@ -76,7 +76,7 @@ class PackedSide {
     Bytes offset = 0, count = 0;
     std::size_t type = 0;
     Bytes place = 0;       ///< of its bytes
-    bool is_first = true;  ///< to have this place
+    bool is_first = true;  ///< with this place
   };
 
   Bytes bytes(const Block& block) const { return block.count * types_[block.type].size(); }
@@ -89,7 +89,7 @@ class PackedSide {
       handles_.push_back(block.type);
     }
     const auto& type = types_.back();
-    // Address 0 is MPI_BOTTOM, from which elements of a derived type may lie anywhere.
+    // Address 0 is MPI_BOTTOM, to which addresses of derived types are relative.
     if (!side.buffer && block.offset == 0 && block.count * type.size() > 0 && type.is_contiguous())
       throw InputError(name, fmt::format("there are {} elements for rank {} and no buffer", block.count, block.peer),
                        "give a buffer, or counts of 0");
@@ -105,7 +105,7 @@ class PackedSide {
     for (auto& block : blocks_) block.place = block.offset - begin_;
   }
 
-  /// Blocks that are the same elements share a place, so that they travel as what they are: the same bytes.
+  /// Blocks of the same elements share a place, so that their bytes travel once.
   void place_packed() {
     std::map<std::tuple<Bytes, Bytes, std::size_t>, Bytes> places;
     Bytes total = 0;
@@ -143,17 +143,17 @@ struct TypedExchange::State {
     if (!in_flight || !mpi_is_usable()) return;
     try {
       complete();
-    } catch (...) {  // NOLINT: a destructor has nobody to tell
+    } catch (...) {  // NOLINT: a destructor cannot report it
     }
   }
 
   void complete() {
     exchange->wait();
-    hand_out();
+    unpack();
   }
 
-  /// What has come, once.
-  void hand_out() {
+  /// Unpacks the receives of an exchange once.
+  void unpack() {
     if (in_flight) receives.unpack(receive_buffer);
     in_flight = false;
   }
@@ -196,7 +196,7 @@ void TypedExchange::start(const void* send_buffer, void* receive_buffer) {
 
 bool TypedExchange::test() {
   if (!state_->exchange->test()) return false;
-  state_->hand_out();
+  state_->unpack();
   return true;
 }
 

@@ -12,16 +12,16 @@
 
 namespace commpass {
 
-/// Elements that a rank gets from another one, or sends to it.
+/// Elements that a rank receives from another one, or sends to it.
 struct TypedBlock {
   Rank peer = 0;
-  Bytes offset = 0;  ///< of the first element, in bytes from where the buffer begins; may be negative
+  Bytes offset = 0;  ///< of the first element, in bytes from the begin of the buffer; may be negative
   Bytes count = 0;   ///< of elements
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
 /// Planned once, run many times with the same blocks. Move-only. Destroying it completes an exchange in flight, so
-/// buffers and datatypes must outlive it. Types with gaps are packed into buffers of ours; others move from and to the
+/// buffers and datatypes must outlive it. Types with gaps are packed into our buffers; others move from and to the
 /// user's.
 class TypedExchange {
  public:
@@ -31,8 +31,8 @@ class TypedExchange {
 
   /// Begins an exchange; see Exchange::start. @throws Error
   void start();
-  /// The same from and into other buffers than those it was planned with, with the same blocks at the same offsets.
-  /// @throws InputError unless it was planned for any buffers (ExchangeOptions::any_buffers), or they are those; Error
+  /// Begins an exchange with other buffers than the planned ones, with the same blocks at the same offsets.
+  /// @throws InputError for other buffers, unless it was planned for any (ExchangeOptions::any_buffers); Error
   void start(const void* send_buffer, void* receive_buffer);
   /// @return true when it is complete. @throws Error
   bool test();
@@ -62,7 +62,7 @@ struct TypedSide {
 
 /// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
 /// @param receives  the buffer is written to
-/// @param before    what went wrong on this rank when it made the arguments, if anything
+/// @param before    a failure of this rank when it made the arguments, if any
 /// @throws Error, the same on every rank
 TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
                                   const TypedSide& receives, const ExchangeOptions& options, const Failure& before);

@@ -8,7 +8,7 @@ namespace commpass {
 Bytes Arena::allocate(Bytes bytes) {
   auto range = std::ranges::find_if(free_, [&](const auto& entry) { return entry.second >= bytes; });
   if (range == free_.end()) {
-    // Grow, beginning with what is free at the end.
+    // Grow from the free range at the end, if any.
     const auto last = free_.empty() ? free_.end() : std::prev(free_.end());
     const bool touches_end = last != free_.end() && last->first + last->second == capacity_;
     const Bytes offset = touches_end ? last->first : capacity_;

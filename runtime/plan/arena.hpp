@@ -1,4 +1,4 @@
-// Where in a buffer the blocks in transit lie, decided at plan time.
+// Allocates places of blocks in transit in a buffer, at plan time.
 #pragma once
 
 #include <map>
@@ -7,8 +7,7 @@
 
 namespace commpass {
 
-/// First-fit allocation in a buffer that grows as needed. Plays the life of all blocks through before the buffer
-/// exists.
+/// First-fit allocation in a buffer that grows as needed, and does not exist yet.
 class Arena {
  public:
   /// @return the offset of a free range
@@ -17,7 +16,7 @@ class Arena {
   /// Frees a range, which may be a part of an allocated one.
   void release(Bytes offset, Bytes bytes);
 
-  /// How large the buffer must be.
+  /// Bytes of the buffer.
   Bytes capacity() const { return capacity_; }
 
  private:

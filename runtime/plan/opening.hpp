@@ -1,4 +1,4 @@
-// What all ranks tell each other before they plan, in one reduction.
+// The agreement of all ranks before they plan, in one reduction.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,6 @@
 
 namespace commpass {
 
-/// Of this rank.
 struct DeviceUse {
   bool is_used = false;     ///< does its data lie on a device?
   bool is_refused = false;  ///< and does the MPI library not take it there?
@@ -21,16 +20,16 @@ struct Opening {
   bool has_failed = false;        ///< any rank
   bool is_same_strategy = true;   ///< do all ranks name the same strategy, or the same plan?
   bool are_edges_matched = true;  ///< is the sum of all mismatches 0?
-  DeviceUse devices{};            ///< of any rank
+  DeviceUse devices{};            ///< any rank
 };
 
-/// Waits until all ranks are here, and moves on meanwhile what is in flight, as assemble() does. Collective.
-/// @param named     number_of() what this rank wants to run
+/// Waits for all ranks, and moves on what is in flight, as assemble() does. Collective.
+/// @param named     number_of() the strategy or plan that this rank wants to run
 /// @param mismatch  of ExpectedHeaders; 0 if there are none
 Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch,
                       const DeviceUse& devices = {});
 
-/// Of a strategy as this rank names it. Different names have different numbers, but for one case in 2^64.
+/// A hash of the name of a strategy. Different names have different numbers, but for one case in 2^64.
 std::uint64_t number_of(const std::string& strategy);
 
 }  // namespace commpass

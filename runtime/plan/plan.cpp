@@ -1,10 +1,8 @@
 #include "runtime/plan/plan.hpp"
 
-#include <optional>
-
-#include "runtime/mpi/agreement.hpp"
-#include "runtime/plan/opening.hpp"
-#include "runtime/plan/planning.hpp"
+#include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace commpass {
 
@@ -18,15 +16,20 @@ bool PlannedMessage::may_stay_in_pieces() const {
   return !pieces.empty() && end == bytes && !is_forwarded;
 }
 
-Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
-               std::span<const ReceiveEdge> receives, Coalescing coalescing) {
-  Failure failure;
-  std::optional<Planning> planning;
-  attempt(failure, [&] { planning.emplace(comm, route, window, coalescing, sends, receives); });
-  const auto opening = open_planning(comm, failure, number_of(std::string()), planning ? planning->mismatch() : 0);
-  if (opening.has_failed) agree(comm, failure);
-  planning->finish(opening.are_edges_matched);
-  return planning->take_plan();
+std::vector<Payload> payloads_of(std::span<const SendEdge> sends) {
+  std::vector<std::size_t> order(sends.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto place = [&](std::size_t i) { return std::pair(sends[i].offset, sends[i].bytes); };
+  std::ranges::sort(order, {}, place);
+  std::vector<Payload> payloads(sends.size(), no_payload);
+  Payload last = no_payload;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (sends[order[i]].bytes == 0 || place(order[i]) != place(order[i - 1])) continue;
+    auto& first = payloads[order[i - 1]];
+    if (first == no_payload) first = ++last;
+    payloads[order[i]] = first;
+  }
+  return payloads;
 }
 
 }  // namespace commpass

@@ -1,19 +1,16 @@
 // The part of a schedule that one rank executes: what it copies, sends and receives, batch after batch.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "model/route/route.hpp"
-#include "model/route/strategy.hpp"
 
 namespace commpass {
 
-/// Bytes of the send buffer that `destination` gets. Edges of a rank with the same offset and size have the same bytes:
-/// as far as they go the same way, these travel once. Of edges that overlap otherwise, each travels on its own.
+/// Bytes of the send buffer that `destination` gets. Edges of a rank with the same offset and size have the same bytes,
+/// which travel once along the common part of their routes. Edges that overlap otherwise travel each on their own.
 struct SendEdge {
   Rank destination = 0;
   Bytes offset = 0;  ///< in the send buffer
@@ -41,29 +38,30 @@ struct PlannedCopy {
   Bytes bytes = 0;
 };
 
-/// Bytes of a message that lie, or belong, together in memory.
+/// Bytes of a message that are together in memory.
 struct Piece {
   Bytes offset = 0;  ///< in the message
   Place place;
   Bytes bytes = 0;
 };
 
-/// A message as this rank sees it. How its pieces move is left to what runs it: those of one that is sent are brought
-/// together, and those of one that has come go to their places, by copies or as a derived datatype.
+/// A message as this rank sees it. Pieces of a send are gathered, those of a receive are scattered, by copies or as a
+/// derived datatype: the requests decide.
 struct PlannedMessage {
   Rank peer = 0;
-  Place place;  ///< where all of it lies or belongs, or where its pieces are together for the time of its batch
+  Place place;  ///< of all of it, or of its gathered pieces during its batch
   Bytes bytes = 0;
-  std::vector<Piece> pieces{};  ///< those that lie or belong elsewhere
-  bool is_forwarded = false;    ///< is part of it sent on from `place`?
+  std::vector<Piece> pieces{};  ///< with other places
+  bool is_forwarded = false;    ///< is part of it forwarded from `place`?
 
-  /// Do its pieces lie or belong in the user's buffer, each byte in one place and nowhere else? Then they may stay
-  /// there. Others are brought together before the receives of the batch, which may use their places. What a block
-  /// brings to its destination may be sent on as the bytes of another one, too.
+  /// Do all its bytes have one place each, in the user's buffer? Then MPI may move them by a derived datatype. Others
+  /// are gathered before the receives of the batch, which may use their places. A block's bytes may be forwarded as
+  /// those of another block, too.
   bool may_stay_in_pieces() const;
 };
 
-/// What is done at once: pieces are brought together, then all receives and sends, then pieces go to their places.
+/// Messages that are in flight at once: pieces are gathered, then all receives and sends run, then pieces are
+/// scattered.
 struct PlannedBatch {
   int stage = 0;
   std::vector<PlannedMessage> receives, sends;
@@ -77,14 +75,8 @@ struct Plan {
   Bytes packing_bytes = 0;        ///< size of the buffer for messages being sent
 };
 
-/// Plans an exchange. Headers of the blocks travel the route ahead of the data, so every rank learns what it forwards
-/// and where everything that it receives comes from; where each message goes straight to its destination, the edges of
-/// both ends tell that, and no headers travel. Collective over `comm`, which must not be used by others meanwhile;
-/// where headers travel it needs an int for every rank.
-/// @param route    the same on every rank
-/// @param sends    the k-th edge to a rank is that rank's k-th edge from this one; edges of 0 bytes move nothing
-/// @throws Error, the same on every rank, if the edges of any two ranks do not match
-Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
-               std::span<const ReceiveEdge> receives, Coalescing coalescing = Coalescing::coalesced);
+/// The payload of each edge: edges with the same offset and size in the send buffer have the same number, all others
+/// none.
+std::vector<Payload> payloads_of(std::span<const SendEdge> sends);
 
 }  // namespace commpass

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "model/schedule/duplicates.hpp"
-#include "runtime/plan/payloads.hpp"
 
 namespace commpass {
 
 namespace {
 
-/// Of the blocks of a message that comes, those that bring the bytes of others.
+/// The blocks of a received message that carry the bytes of others.
 struct Carried {
   std::vector<std::uint32_t> first_alike;  ///< of the blocks, see duplicates.hpp
   Bytes bytes = 0;                         ///< of the message
@@ -21,7 +20,7 @@ struct Carried {
     for (std::size_t i = 0; i < blocks.size(); ++i)
       if (carrier(i) == i) bytes += blocks[i].bytes;
   }
-  /// The number of the block that brings the bytes of block i.
+  /// The number of the block that carries the bytes of block i.
   std::size_t carrier(std::size_t i) const { return first_alike.empty() ? i : first_alike[i]; }
 };
 
@@ -76,7 +75,7 @@ Place Planner::place_of(std::int64_t where) {
   return {Place::Buffer::transit, where - transit_base};
 }
 
-/// One block less lies at `where`.
+/// Removes a block from `where`.
 void Planner::release(std::int64_t where, Bytes bytes) {
   if (where < transit_base) return;
   if (const auto others = sharers_.find(where - transit_base); others == sharers_.end())
@@ -143,11 +142,11 @@ void Planner::begin_batch(int stage) {
 void Planner::send(const Message& message, const Departures& departures, const HeldBlocks& here) {
   auto& batch = plan_.batches.back();
   const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
-  std::vector<std::uint32_t> brought;  // of those with the same bytes, one
+  std::vector<std::uint32_t> carriers;  // one of the blocks with the same bytes
   for (std::uint32_t i = 0; i < message.blocks; ++i)
-    if (const auto place = message.first_block + i; departures.carrier(place) == place) brought.push_back(numbers[i]);
-  if (count_pieces(brought, here.blocks, here.where) == 1) {
-    batch.sends.push_back({message.to, place_of(here.where[brought.front()]), message.bytes});
+    if (const auto place = message.first_block + i; departures.carrier(place) == place) carriers.push_back(numbers[i]);
+  if (count_pieces(carriers, here.blocks, here.where) == 1) {
+    batch.sends.push_back({message.to, place_of(here.where[carriers.front()]), message.bytes});
     for (const auto number : numbers) free_after_.emplace_back(here.where[number], here.blocks[number].bytes);
     return;
   }
@@ -155,7 +154,7 @@ void Planner::send(const Message& message, const Departures& departures, const H
       batch.sends.emplace_back(PlannedMessage{message.to, {Place::Buffer::packing, packed_}, message.bytes}).pieces;
   std::int64_t end = -1;
   Bytes offset = 0;
-  for (const auto number : brought) {
+  for (const auto number : carriers) {
     const auto bytes = here.blocks[number].bytes;
     if (here.where[number] == end) pieces.back().bytes += bytes;
     else pieces.push_back({offset, place_of(here.where[number]), bytes});
@@ -171,7 +170,7 @@ void Planner::send(const Message& message, const Departures& departures, const H
 void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
   auto& batch = plan_.batches.back();
   const Carried carried(message.blocks);
-  // Where the blocks that end here belong, in the order of the message.
+  // Offsets in the receive buffer of blocks for this rank, in the order of the message.
   std::vector<Bytes> target(message.blocks.size(), -1);
   bool in_place = true;
   for (std::size_t i = 0; i < message.blocks.size(); ++i) {
@@ -213,7 +212,7 @@ void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
   }
 }
 
-// What was sent from where it lay, and what has been copied out, is free from the next batch on.
+// Places of sent and scattered blocks are free from the next batch on.
 void Planner::end_batch() {
   for (const auto& [where, bytes] : free_after_) release(where, bytes);
   free_after_.clear();

@@ -1,4 +1,4 @@
-// Builds the plan of one rank: where each block lies, and what is copied, sent and received.
+// Builds the plan of one rank: the places of blocks, and the copies, sends and receives.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Planner {
  public:
   /// @throws InputError for an edge that is out of range, or to oneself and not matched
   Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives);
-  /// @param payloads  of the send edges, where others know which have the same bytes
+  /// @param payloads  of the send edges, if they do not follow from their places (payloads_of)
   Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
           std::span<const Payload> payloads);
 
@@ -33,8 +33,8 @@ class Planner {
   void end_batch();
   void end_stage() {}
 
-  /// @param left  what is held after the last stage
-  /// @throws InputError if something that is expected has not come
+  /// @param left  the blocks that are held after the last stage
+  /// @throws InputError if an expected block has not arrived
   Plan finish(std::span<const Held> left);
 
  private:
@@ -43,7 +43,7 @@ class Planner {
     ReceiveEdge edge;
     Bytes missing = 0;
   };
-  // Above every offset of a send buffer, so that one number is enough, and contiguity is a matter of numbers.
+  // Above every offset of a send buffer, so that one number is a place, and contiguous places are contiguous numbers.
   static constexpr std::int64_t transit_base = std::int64_t{1} << 62;
 
   static Place place_of(std::int64_t where);
@@ -58,17 +58,16 @@ class Planner {
   int ranks_;
   std::vector<Held> held_;
   std::map<std::pair<Rank, std::int32_t>, Expected> expected_;  // by source and index
-  Bytes packed_ = 0;                                            // of the batch being planned; and
-  std::vector<std::pair<std::int64_t, Bytes>> free_after_;      // what is free when it is over
-  std::map<Bytes, int> sharers_;                                // how many blocks a place in transit has besides one
+  Bytes packed_ = 0;                                            // of the batch being planned
+  std::vector<std::pair<std::int64_t, Bytes>> free_after_;      // places that are free after it
+  std::map<Bytes, int> sharers_;                                // by place in transit, its blocks besides one
   Arena arena_;
   Plan plan_;
 };
 
-/// The plan of one rank where the source tells what comes without the other ranks. @throws Error, as Planner
+/// The plan of one rank whose source needs no other ranks. @throws Error, as Planner
 Plan plan_alone(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
                 const HeaderSource& source);
-/// The same with what a planner was made of. @throws Error
 Plan plan_alone(const RouteOfRank& own, Planner planner, const HeaderSource& source);
 
 }  // namespace commpass

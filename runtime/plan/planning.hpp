@@ -1,4 +1,4 @@
-// Planning in two steps: what a rank can do alone, and what it cannot.
+// Planning in two steps: the part that a rank can do alone, and the part with other ranks.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@ namespace commpass {
 /// An exchange that is being planned. All it refers to must outlive it.
 class Planning {
  public:
-  /// Does what this rank can do alone: all, if its receive edges tell what comes (edges_tell_all). Not collective.
+  /// Does the part of this rank alone: all, if its receive edges are the headers (edges_tell_all). Local.
   /// @throws InputError for edges that are out of range, std::bad_alloc, MpiError
   Planning(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing, std::span<const SendEdge> sends,
            std::span<const ReceiveEdge> receives);
@@ -31,8 +31,9 @@ class Planning {
   /// See ExpectedHeaders.
   std::uint64_t mismatch() const { return mismatch_; }
 
-  /// Does what is left, unless there is a plan that is right. Collective: a rank that fails takes part to the end.
-  /// @param then  a step to do with such a plan; not called if there was one
+  /// Does the part with other ranks, unless there is a plan that is right. Collective: a rank that fails takes part to
+  /// the end.
+  /// @param then  a step with the new plan; not called without one
   /// @throws Error, the same on every rank
   void finish(
       bool are_edges_matched, const std::function<void()>& then = [] {});
@@ -40,7 +41,7 @@ class Planning {
   Plan take_plan() { return std::move(*plan_); }
 
  private:
-  struct Told;  ///< what is needed where headers are sent
+  struct WithOthers;  ///< the planner and source where headers are sent
   void exchange_headers(Failure& failure);
   RouteOfRank own_;
   MPI_Comm comm_;
@@ -48,7 +49,17 @@ class Planning {
   std::span<const ReceiveEdge> receives_;
   std::optional<Plan> plan_;
   std::uint64_t mismatch_ = 0;
-  std::unique_ptr<Told> told_;
+  std::unique_ptr<WithOthers> with_others_;
 };
+
+/// Plans an exchange. Headers of the blocks travel the route ahead of the data, so every rank learns the blocks that it
+/// receives and forwards; where each message goes straight to its destination, the edges of both ends are enough, and
+/// no headers travel. Collective over `comm`, which nothing else may use meanwhile; where headers travel it needs an
+/// int for every rank.
+/// @param route    the same on every rank
+/// @param sends    the k-th edge to a rank is that rank's k-th edge from this one; edges of 0 bytes move nothing
+/// @throws Error, the same on every rank, if the edges of any two ranks do not match
+Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
+               std::span<const ReceiveEdge> receives, Coalescing coalescing = Coalescing::coalesced);
 
 }  // namespace commpass

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/lost_message.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int header_tag = 0;  // exchanges use 1 and up
 
-/// Of each pair of ints (MPI_2INT) the first are added up, of the second the largest is found. As MPI wants it.
-void add_and_find_largest(void* in, void* in_and_out, int* pairs, MPI_Datatype*) {
+/// An MPI_Op on pairs of ints (MPI_2INT): the sum of the first, the maximum of the second.
+void add_and_find_max(void* in, void* in_and_out, int* pairs, MPI_Datatype*) {
   const auto* from = static_cast<const int*>(in);
   auto* to = static_cast<int*>(in_and_out);
   for (int i = 0; i < 2 * *pairs; i += 2) {
@@ -27,10 +27,10 @@ void add_and_find_largest(void* in, void* in_and_out, int* pairs, MPI_Datatype*)
   }
 }
 
-void require_messages_that_mpi_can_send(const Departures& departures) {
-  constexpr std::uint32_t most = std::numeric_limits<int>::max();
+void require_int_counts(const Departures& departures) {
+  constexpr std::uint32_t blocks_max = std::numeric_limits<int>::max();
   for (const auto& message : departures.messages)
-    if (message.blocks > most)
+    if (message.blocks > blocks_max)
       throw Error(fmt::format("planning: {} blocks are too many for one message; use staggered, or more ranks.",
                               message.blocks));
 }
@@ -41,10 +41,10 @@ SentHeaders::SentHeaders(MPI_Comm comm, Coalescing coalescing)
     : comm_(comm),
       ints_each_(coalescing == Coalescing::staggered ? 2 : 1),
       counts_(static_cast<std::size_t>(ints_each_) * static_cast<std::size_t>(ranks_in(comm))) {
-  // As an element of messages, so that a message may have as many as an int counts.
+  // One element for each header, so that a message may have as many as an int counts.
   COMMPASS_MPI_CALL(MPI_Type_contiguous, static_cast<int>(sizeof(Block)), MPI_BYTE, &header_type_);
   int code = MPI_Type_commit(&header_type_);
-  if (code == MPI_SUCCESS && ints_each_ == 2) code = MPI_Op_create(add_and_find_largest, 1, &sum_and_largest_);
+  if (code == MPI_SUCCESS && ints_each_ == 2) code = MPI_Op_create(add_and_find_max, 1, &sum_and_max_);
   if (code != MPI_SUCCESS) MPI_Type_free(&header_type_);
   check_mpi("MPI_Type_commit or MPI_Op_create", code);
 }
@@ -52,7 +52,7 @@ SentHeaders::SentHeaders(MPI_Comm comm, Coalescing coalescing)
 SentHeaders::~SentHeaders() {
   if (!mpi_is_usable()) return;
   MPI_Type_free(&header_type_);
-  if (sum_and_largest_ != MPI_OP_NULL) MPI_Op_free(&sum_and_largest_);
+  if (sum_and_max_ != MPI_OP_NULL) MPI_Op_free(&sum_and_max_);
 }
 
 /// The headers of this rank's messages while they are under way.
@@ -62,7 +62,7 @@ struct SentHeaders::Outgoing {
 
   Outgoing() = default;
   Outgoing(const Departures& departures, std::span<const Block> held) : requests(departures.messages.size()) {
-    require_messages_that_mpi_can_send(departures);
+    require_int_counts(departures);
     std::ranges::fill(requests, MPI_REQUEST_NULL);
     for (const auto& message : departures.messages) {
       auto& header = headers.emplace_back();
@@ -83,7 +83,7 @@ SentHeaders::Count SentHeaders::count(const Departures& departures) {
   }
   const auto most = static_cast<int>(most_blocks(departures.messages));
   for (std::size_t i = 1; i < counts_.size(); i += 2) counts_[i] = most;
-  COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, counts_.data(), &result, 1, MPI_2INT, sum_and_largest_, comm_);
+  COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, counts_.data(), &result, 1, MPI_2INT, sum_and_max_, comm_);
   return result;
 }
 
@@ -111,8 +111,8 @@ Headers SentHeaders::operator()(int, const Departures& departures, std::span<con
     attempt(failure, [&] { message.blocks.resize(static_cast<std::size_t>(blocks)); });
     if (failure) {
       MPI_Request request = MPI_REQUEST_NULL;
-      receive_and_forget(static_cast<Bytes>(blocks) * static_cast<Bytes>(sizeof(Block)), message.from, header_tag,
-                         comm_, &request);
+      receive_and_discard(static_cast<Bytes>(blocks) * static_cast<Bytes>(sizeof(Block)), message.from, header_tag,
+                          comm_, &request);
       COMMPASS_MPI_CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
       continue;
     }

@@ -1,5 +1,5 @@
-// The way of one rank through the stages of a route: which of the blocks that it holds leave, which come, in which
-// batch. What that means (offsets in buffers, numbers of blocks) is for a sink to say.
+// The walk of one rank through the stages of a route: which blocks leave, which arrive, in which batch. A sink gives
+// the blocks their meaning (offsets in buffers, numbers of blocks).
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/route/route.hpp"
-#include "model/route/strategy.hpp"
-#include "model/schedule/schedule.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/plan/headers.hpp"
 
 namespace commpass {
 
-/// A route as one rank takes it.
-struct RouteOfRank {
-  const Route& route;
-  Window window;
-  Coalescing coalescing = Coalescing::coalesced;
-  Rank rank = 0;
-  int ranks = 1;
-};
-
-/// A block that is here and has to leave; its sink knows what `where` means.
+/// A block that is here and has to leave; the sink defines `where`.
 struct Held {
   Block block;
   std::int64_t where = 0;
@@ -39,19 +27,19 @@ struct HeldBlocks {
   explicit HeldBlocks(std::vector<Held> held);
 };
 
-/// The messages of a stage that a rank sends and gets.
+/// The messages of a stage that a rank sends and receives.
 struct StageMessages {
   Departures departures;
   std::vector<Incoming> incoming;  ///< in the order of departures; of one sender in the order in which it sends
 };
 
-/// Those that leave follow from the blocks that are held here, the source tells what comes. A rank that has failed
-/// announces nothing, but asks the source all the same: others may wait for its part.
+/// Departures follow from the held blocks, arrivals from the source. A rank that has failed has no departures, but
+/// calls the source, because others may wait for its part.
 StageMessages messages_of_stage(const RouteOfRank& own, int stage, std::span<const Block> held,
                                 const HeaderSource& source, Failure& failure);
 
-/// Takes a sink through the batches of a stage. In each, what leaves comes before what arrives.
-/// @return what is here after it
+/// Takes a sink through the batches of a stage, in each sends before receives.
+/// @return the blocks that are here after it
 template <class Sink>
 std::vector<Held> pass_stage(int stage, const StageMessages& messages, const HeldBlocks& here, Sink& sink) {
   std::vector<bool> is_gone(here.blocks.size(), false);
@@ -82,8 +70,8 @@ std::vector<Held> pass_stage(int stage, const StageMessages& messages, const Hel
 
 /// Takes a sink through all stages.
 /// @param held     the blocks that are here before the first
-/// @param failure  what failed here before, and then what fails: the rank goes on without its sink, and sends nothing
-/// @return what is here after the last
+/// @param failure  of this rank, before or during the walk: the rank goes on without its sink, and sends nothing
+/// @return the blocks that are here after the last
 template <class Sink>
 std::vector<Held> walk_stages(const RouteOfRank& own, std::vector<Held> held, const HeaderSource& source, Sink& sink,
                               Failure& failure) {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/mpi/lost_message.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -65,7 +65,7 @@ std::int64_t ProbedMail::receive() {
     auto* const request = &receives_.emplace_back(MPI_REQUEST_NULL);
     if (piece.memory)
       COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, request);
-    else receive_and_forget(count, piece.peer, tag_, comm_, request);
+    else receive_and_discard(count, piece.peer, tag_, comm_, request);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/sparse/sparse_frame.hpp"
 

@@ -22,7 +22,7 @@ std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
     }
   });
   for (auto& group : result) {
-    group.own = OwnCommunicator::split_by_color(comm, group.members.front());
+    group.own = OwnCommunicator::split(comm, group.members.front());
     group.comm = group.own->get();
   }
   return result;

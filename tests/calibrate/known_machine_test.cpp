@@ -11,7 +11,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "model/machine/plausibility.hpp"
-#include "runtime/mpi/crowded_exchanges.hpp"
+#include "runtime/mpi/messages_in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace {

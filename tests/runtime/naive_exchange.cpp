@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "runtime/communicator.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass::test {
@@ -89,12 +90,16 @@ std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm co
   return result;
 }
 
-bool delivers(Exchange& exchange, LocalExchange& local, unsigned turn) {
-  fill(local, rank_of(), turn);
-  const auto expected = naive_exchange(local, MPI_COMM_WORLD);
-  exchange.start();
-  exchange.wait();
-  return everywhere(local.receive_buffer == expected);
+Exchange plan_local(Communicator& communicator, LocalExchange& local, const ExchangeOptions& options) {
+  return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                        local.receives, options);
+}
+
+Pattern all_to_all(int ranks, Bytes bytes) {
+  Pattern pattern{ranks, {}};
+  for (Rank i = 0; i < ranks; ++i)
+    for (Rank j = 0; j < ranks; ++j) pattern.edges.push_back({i, j, bytes});
+  return pattern;
 }
 
 Pattern random_pattern(int ranks, unsigned seed) {

@@ -8,12 +8,18 @@
 
 #include "model/machine/layout.hpp"
 #include "model/pattern/pattern.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/plan/plan.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+class Communicator;
+}
 
 namespace commpass::test {
 
-/// What one rank gives and gets in an exchange, and its buffers.
+/// The edges of one rank in an exchange, and its buffers.
 struct LocalExchange {
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
@@ -31,9 +37,36 @@ void fill(LocalExchange& exchange, Rank rank, unsigned turn);
 /// Receives everything with plain messages, one for each edge, into a buffer like the receive buffer (rubbish between).
 std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm comm);
 
-/// Fills the buffers and runs a planned exchange. Does it deliver what the naive one does, on every rank of
-/// MPI_COMM_WORLD? @param turn  see fill()
-bool delivers(Exchange& exchange, LocalExchange& local, unsigned turn = 1);
+/// Plans an exchange of these edges and buffers.
+Exchange plan_local(Communicator& communicator, LocalExchange& local, const ExchangeOptions& options = {});
+
+/// Fills the buffers and runs a planned exchange. Does it deliver the bytes of the naive one, on every rank of
+/// MPI_COMM_WORLD?
+/// @param exchange  an Exchange or an Executor
+/// @param turn      see fill()
+template <class Planned>
+bool delivers(Planned& exchange, LocalExchange& local, unsigned turn = 1) {
+  fill(local, rank_of(), turn);
+  const auto expected = naive_exchange(local, MPI_COMM_WORLD);
+  exchange.start();
+  exchange.wait();
+  return everywhere(local.receive_buffer == expected);
+}
+
+/// Messages of more bytes use a derived datatype while it lives.
+class LargestCount {
+ public:
+  explicit LargestCount(Bytes bytes) { largest_mpi_count = bytes; }
+  ~LargestCount() { largest_mpi_count = before_; }
+  LargestCount(const LargestCount&) = delete;
+  LargestCount& operator=(const LargestCount&) = delete;
+
+ private:
+  Bytes before_ = largest_mpi_count;
+};
+
+/// Every rank sends a block to every rank, itself too.
+Pattern all_to_all(int ranks, Bytes bytes);
 
 /// A random sparse pattern: some ranks silent, some empty edges, some to themselves, some twice.
 Pattern random_pattern(int ranks, unsigned seed);

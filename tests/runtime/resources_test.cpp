@@ -15,6 +15,7 @@
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/plan/planning.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -109,14 +110,14 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   const auto strategy = parse_strategy("standard");
   const auto plan = make_plan(comm.get(), *make_route(strategy, layout_), strategy.window, local.sends, local.receives);
   const auto types = test::taken().types;
-  constexpr Bytes largest_count = 2;
-  Executor executor(std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(),
-                                                         local.receive_buffer.data(), Machine{}, largest_count));
+  const test::LargestCount lowered(2);
+  Executor executor(
+      std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data()));
   EXPECT_TRUE(test::taken().types > types || size_of() == 1);
   executor.start();
   executor.wait();
   auto by_library_requests =
-      std::make_unique<LibraryRequests>(plan, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+      std::make_unique<LibraryRequests>(plan, local.send_buffer.data(), local.receive_buffer.data());
   by_library_requests->connect(comm.get());
   Executor by_library(std::move(by_library_requests));
   by_library.start();

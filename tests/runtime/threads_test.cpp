@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/communicator.hpp"
-#include "runtime/mpi/thread_share.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/world.hpp"
 #include "thread_creation.hpp"
 

@@ -13,7 +13,7 @@
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/plan/planning.hpp"
 #include "runtime/world.hpp"
 
 namespace {

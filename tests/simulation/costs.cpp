@@ -1,6 +1,6 @@
 // What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put,
 // by the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and
-// stand-ins for runtime/execute/memory.cpp and runtime/mpi/common_start.cpp charge copies and use the simulated clock.
+// stand-ins for runtime/execute/memory.cpp and runtime/mpi/timed_start.cpp charge copies and use the simulated clock.
 //
 // While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes
 // ends the waiting.
@@ -13,13 +13,14 @@
 #include <algorithm>
 #include <cstring>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/execute/memory.hpp"
-#include "runtime/mpi/common_start.hpp"
-#include "runtime/mpi/crowd.hpp"
+#include "runtime/mpi/oversubscription.hpp"
+#include "runtime/mpi/timed_start.hpp"
 #include "simulation/description.hpp"
 #include "simulation/noise.hpp"
 #include "simulation/pending_reductions.hpp"
@@ -441,8 +442,10 @@ Memory& host_memory() {
   return memory;
 }
 
-// Simulated nodes have a core for each rank, whatever this machine has.
-bool are_crowded(MPI_Comm) { return false; }
+// Simulated nodes have a core for each rank, whatever this machine has, and ranks are threads of one process.
+bool is_oversubscribed(MPI_Comm) { return false; }
+std::string oversubscription_warning(MPI_Comm) { return {}; }
+unsigned threads_of_rank(MPI_Comm) { return 1; }
 
 // A barrier leaves ranks further apart than an exchange takes; the simulated clock is the same for all.
 void common_start(MPI_Comm comm) {

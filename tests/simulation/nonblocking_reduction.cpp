@@ -257,7 +257,7 @@ bool NonblockingReduction::test() {
 
 // Whatever a test has found slows down the simulator from then on (costs.cpp), so the messages are waited for.
 void NonblockingReduction::wait() {
-  if (must_look_around()) return wait_until([&] { return test(); });
+  if (must_poll()) return wait_until([&] { return test(); });
   while (!running_->is_complete()) simulation::wait_for_pending_message();
   test();
 }

@@ -1,7 +1,7 @@
 // dense: every rank sends a size to each possible peer of this stage, and then its data: no rank probes.
 #include <algorithm>
 
-#include "runtime/mpi/lost_message.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/sparse/discovery.hpp"
 #include "runtime/sparse/limited_sends.hpp"
@@ -114,7 +114,7 @@ class AlltoallStage final : public DiscoveryStage {
         if (memory)
           COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm,
                             request);
-        else receive_and_forget(count, peer, context_.tag, context_.comm, request);
+        else receive_and_discard(count, peer, context_.tag, context_.comm, request);
       });
     }
   }

@@ -16,7 +16,7 @@
 #include "model/schedule/schedule.hpp"
 #include "runtime/cartesian/grid_headers.hpp"
 #include "runtime/cartesian/two_a_node.hpp"
-#include "runtime/mpi/type_pieces.hpp"
+#include "runtime/mpi/element_type.hpp"
 #include "runtime/plan/planner.hpp"
 #include "runtime/world.hpp"
 #include "selector/choose/grid_strategies.hpp"

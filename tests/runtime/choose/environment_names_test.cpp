@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "runtime/communicator.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
@@ -36,8 +36,7 @@ class Variable {
 /// Communicators of 1, 2 and all ranks.
 std::vector<OwnCommunicator> communicators() {
   std::vector<OwnCommunicator> result;
-  for (const int size : {1, 2, size_of()})
-    result.push_back(OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / size));
+  for (const int size : {1, 2, size_of()}) result.push_back(OwnCommunicator::split(MPI_COMM_WORLD, rank_of() / size));
   return result;
 }
 
@@ -183,7 +182,7 @@ TEST(EnvironmentStrategy, OfPutsIsForMessagesOfOneSize) {
 TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
   const Variable strategy("COMMPASS_STRATEGY", "tuna,radix=3"),
       alltoallv("COMMPASS_ALLTOALLV_STRATEGY", "tuna-node,radix=2"), sparse("COMMPASS_SPARSE_STRATEGY", "direct+rma");
-  const auto comm = OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / 2);
+  const auto comm = OwnCommunicator::split(MPI_COMM_WORLD, rank_of() / 2);
   const bool speaks = comm.rank() == 0;
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   for (const std::string verbose : {"0", "1"}) {
@@ -212,7 +211,7 @@ TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
 }
 
 TEST(NamedStrategy, OfTheProgramStaysAnErrorWhereItDoesNotApply) {
-  const auto comm = OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / 2);
+  const auto comm = OwnCommunicator::split(MPI_COMM_WORLD, rank_of() / 2);
   auto communicator = make(comm);
   EXPECT_THROW(exchanged(communicator, "tuna,radix=3"), Error);
   EXPECT_THROW(communicator.sparse_alltoallv(nullptr, {}, {.strategy = "direct+rma"}), NotApplicable);

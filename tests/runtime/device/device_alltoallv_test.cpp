@@ -1,4 +1,4 @@
-// All-to-alls and indexed exchanges of data on devices; and calls that take host memory only say so.
+// All-to-alls and indexed exchanges of data on devices; and refusals of device memory.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -10,7 +10,6 @@
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
 #include "runtime/device/emulated_device.hpp"
-#include "runtime/device/users_stream.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -54,7 +53,7 @@ class Numbers {
   DeviceBytes device_;
 };
 
-/// What rank i sends to rank j: (i + j) % 3 numbers, one place apart from the next block.
+/// Rank i sends (i + j) % 3 numbers to rank j; a gap of one number separates blocks.
 struct Alltoallv {
   static int count(Rank from, Rank to) { return (from + to) % 3; }
   static int number(Rank from, Rank to, int i) { return 10000 * from + 100 * to + i; }
@@ -90,7 +89,7 @@ std::vector<Sides> all_sides() {
   return {{true, true}, {true, false}, {false, true}, {odd, !odd}};
 }
 
-/// The choice, and strategies of all kinds on all paths that there are.
+/// The choice, and strategies of all kinds on all available paths.
 std::vector<std::string> strategies_on_paths() {
   std::vector<std::string> result{"", "standard,window=1@staged", "two-step@staged,copies=2"};
   for (const std::string strategy : {"standard", "standard,window=1", "mpi", "two-step", "tuna,radix=2",
@@ -102,16 +101,14 @@ std::vector<std::string> strategies_on_paths() {
 }
 
 TEST(DeviceAlltoallv, DeliversByEveryStrategyFromAndToEitherMemory) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
   const Alltoallv all;
   for (const auto& strategy : strategies_on_paths()) {
     if (size_of() == 1 && strategy[0] == 't') continue;
     for (const auto [is_send, is_receive] : all_sides())
       for (const bool waits : {true, false}) {
         SCOPED_TRACE(strategy);
-        Numbers send(all.sent, is_send, users), receive(all.nothing(), is_receive, users);
+        Numbers send(all.sent, is_send, communicator.users), receive(all.nothing(), is_receive, communicator.users);
         if (waits)
           communicator.alltoallv(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(), all.recvcounts,
                                  all.rdispls, MPI_INT, {strategy, {}});
@@ -126,12 +123,10 @@ TEST(DeviceAlltoallv, DeliversByEveryStrategyFromAndToEitherMemory) {
 }
 
 TEST(DeviceAlltoallv, IsPlannedToo) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator;
   const Alltoallv all;
   for (const auto [is_send, is_receive] : all_sides()) {
-    Numbers send(all.sent, is_send, users), receive(all.nothing(), is_receive, users);
+    Numbers send(all.sent, is_send, communicator.users), receive(all.nothing(), is_receive, communicator.users);
     auto exchange = communicator.alltoallv_init(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(),
                                                 all.recvcounts, all.rdispls, MPI_INT);
     exchange.start();
@@ -141,9 +136,7 @@ TEST(DeviceAlltoallv, IsPlannedToo) {
 }
 
 TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator;
   std::vector<int> sent, expected;
   for (Rank rank = 0; rank < size_of(); ++rank) {
     sent.push_back(Alltoallv::number(rank_of(), rank, 0));
@@ -153,7 +146,8 @@ TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
     for (const auto& strategy : strategies_on_paths())
       for (const bool waits : {true, false}) {
         if (size_of() == 1 && strategy[0] == 't') continue;
-        Numbers send(sent, true, users), receive(in_place ? sent : std::vector<int>(sent.size()), true, users);
+        Numbers send(sent, true, communicator.users),
+            receive(in_place ? sent : std::vector<int>(sent.size()), true, communicator.users);
         const void* const from = in_place ? MPI_IN_PLACE : send.data();
         if (waits) communicator.alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}});
         else communicator.start_alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}}).wait();
@@ -161,7 +155,7 @@ TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
       }
 }
 
-/// Calls alltoallv, and alltoall, on the device and names the strategies that ran.
+/// Calls alltoallv and alltoall, and returns the strategy that ran.
 class Calls {
  public:
   Calls(const Machine& machine, const UsersStream& users)
@@ -194,7 +188,7 @@ class Calls {
   Communicator communicator_;
 };
 
-/// Where messages between devices take long.
+/// With slow messages between devices.
 Machine lassen_with_slow_devices() {
   auto machine = test::lassen();
   for (auto& channel : machine.device.by_level)
@@ -207,10 +201,10 @@ bool is_on_path(const std::string& strategy, const std::string& path) {
   return path.empty() ? strategy.find('@') == std::string::npos : strategy.ends_with(path);
 }
 
-// No rank knows before the first call where the data of others lie.
+// Before the first call no rank knows where the data of others lie.
 TEST(DeviceAlltoallv, TakesThePathThatIsCheapestAndThatMpiCan) {
   const UsersStream users;
-  const bool is_alone = size_of() == 1;  // with no other rank to tell, or to ask
+  const bool is_alone = size_of() == 1;
   const std::string staged = is_alone ? "" : "@staged", cheapest = is_alone            ? ""
                                                                    : is_device_aware() ? "@device"
                                                                                        : "@staged";
@@ -233,7 +227,7 @@ TEST(DeviceAlltoallv, IsChosenForHostMemoryAgainWhenItIsThere) {
   EXPECT_PRED2(is_on_path, calls.alltoallv(false), "");
 }
 
-// All ranks decide the same, and each takes its own way.
+// All ranks decide the same, for data in different memories.
 TEST(DeviceAlltoallv, StagesWhereDataOfOneRankCannotGoToMpi) {
   const UsersStream users;
   Communicator communicator(MPI_COMM_WORLD, test::lassen_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
@@ -274,13 +268,11 @@ TEST(DeviceAlltoallv, ObeysAPathOrRefusesItInOneSentence) {
   EXPECT_EQ(communicator.last_alltoallv_strategy(), "standard@staged");
 }
 
-// Neither memory of the device nor streams nor pinned memory.
+// Neither device memory nor streams nor pinned memory.
 TEST(DeviceAlltoallv, TakesNothingMoreAfterItsFirstCalls) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
   const Alltoallv all;
-  Numbers send(all.sent, true, users), receive(all.nothing(), true, users);
+  Numbers send(all.sent, true, communicator.users), receive(all.nothing(), true, communicator.users);
   const auto call = [&](const std::string& strategy) {
     communicator.alltoallv(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(), all.recvcounts,
                            all.rdispls, MPI_INT, {strategy, {}});
@@ -297,9 +289,7 @@ TEST(DeviceAlltoallv, TakesNothingMoreAfterItsFirstCalls) {
 }
 
 TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
   // Each rank owns five indices, and needs the third of all others and of its own, its first two, and one of them
   // twice.
   constexpr Index own = 5;
@@ -318,10 +308,11 @@ TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
       auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + own}, needed, sizeof(int), options);
       for (int turn = 0; turn < 2; ++turn)
         for (const auto [is_owned, is_ghost] : all_sides()) {
-          Numbers values(owned, is_owned, users), brought(std::vector<int>(needed.size(), -1), is_ghost, users);
+          Numbers values(owned, is_owned, communicator.users),
+              brought(std::vector<int>(needed.size(), -1), is_ghost, communicator.users);
           exchange.forward(values.data(), brought.data());
           EXPECT_EQ(brought.read(), ghosts);
-          Numbers ones(std::vector<int>(needed.size(), 1), is_ghost, users);
+          Numbers ones(std::vector<int>(needed.size(), 1), is_ghost, communicator.users);
           exchange.reverse_add(static_cast<const int*>(ones.data()), static_cast<int*>(values.data()));
           auto sums = owned;
           sums[2] += size_of();
@@ -332,13 +323,11 @@ TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
     }
 }
 
-// What a call does not touch of the user's array is not written to.
+// Calls write only to the ghost values.
 TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator;
   const std::vector<Index> needed{(rank_of() + 1) % size_of()};
-  Numbers values({100 + rank_of()}, true, users), brought({-1}, true, users);
+  Numbers values({100 + rank_of()}, true, communicator.users), brought({-1}, true, communicator.users);
   IndexedOptions options;
   options.ghost_values = brought.data();
   auto exchange = communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, needed, sizeof(int), options);
@@ -346,11 +335,9 @@ TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
   EXPECT_EQ(brought.read(), std::vector{100 + (rank_of() + 1) % size_of()});
 }
 
-// And not the ranges in which they lie, as without a kernel.
+// Without a kernel, whole ranges are copied.
 TEST(DeviceIndexed, CopiesTheValuesThatAreNeededByOneKernel) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator;
   constexpr Index own = 64, stride = 3;
   const Index begin = own * rank_of(), begin_of_next = own * ((rank_of() + 1) % size_of());
   std::vector<int> owned(own), expected;
@@ -361,7 +348,7 @@ TEST(DeviceIndexed, CopiesTheValuesThatAreNeededByOneKernel) {
     expected.push_back(static_cast<int>(needed.back()));
   }
   auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + own}, needed, sizeof(int), {});
-  Numbers values(owned, true, users);
+  Numbers values(owned, true, communicator.users);
   std::vector<int> brought(needed.size());
   exchange.forward(values.data(), brought.data());  // which tries the kernel
   const auto& devices = EmulatedDevices::get();
@@ -395,7 +382,7 @@ class WithGaps {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// In place of a crash. All ranks give such memory, so that none waits for another one.
+// All ranks give device memory, so that none waits for another one.
 TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const auto ranks = static_cast<std::size_t>(size_of());
@@ -424,7 +411,7 @@ TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
   });
 }
 
-// Its bytes would be packed on the host.
+// Packing runs on the host.
 TEST(DeviceMemory, IsRefusedByExchangesForAnyBuffersWhenTheyBegin) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const DeviceBytes memory(8);

@@ -9,7 +9,6 @@
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
 #include "runtime/device/emulated_device.hpp"
-#include "runtime/device/users_stream.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
@@ -76,9 +75,7 @@ TEST_P(EveryStrategyOnDevices, DeliversWhatTheNaiveExchangeDelivers) {
   const auto layout = test::random_layout(size_of(), seed);
   auto pattern = test::random_pattern(size_of(), seed + 1);
   if (GetParam() % 3 > 0) pattern = test::with_shared_payloads(pattern, seed);
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {layout});
   std::mt19937 random(seed + static_cast<unsigned>(rank_of()));  // ranks differ in where their data lies
   const auto draw = [&] { return GetParam() % 2 == 0 || random() % 2 == 0; };
   Buffers buffers{test::local_part(pattern, rank_of(), GetParam() % 2 == 0 ? 3 : 0, seed), draw(), draw()};
@@ -87,7 +84,7 @@ TEST_P(EveryStrategyOnDevices, DeliversWhatTheNaiveExchangeDelivers) {
       SCOPED_TRACE(strategy + path + ", " + layout.describe() + ", seed " + std::to_string(seed));
       auto exchange = buffers.plan(communicator, strategy + path);
       EXPECT_EQ(exchange.strategy(), strategy + path);
-      for (unsigned turn = 0; turn < 2; ++turn) buffers.expect_delivery(exchange, users, turn);
+      for (unsigned turn = 0; turn < 2; ++turn) buffers.expect_delivery(exchange, communicator.users, turn);
     }
 }
 
@@ -115,11 +112,9 @@ TEST(DeviceExchange, IsStagedWhereNothingElseIsNamedAndSaysSo) {
   }
 }
 
-// MPI gets addresses on devices only where it takes them.
+// MPI gets device addresses only if it takes them.
 TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
-  Communicator communicator(MPI_COMM_WORLD, test::lassen_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(test::lassen_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
   auto buffers = all_to_all(1000);
   for (const bool on_device : {true, false, true}) {
     buffers.is_send_on_device = buffers.is_receive_on_device = on_device;
@@ -128,37 +123,33 @@ TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
     const auto path = to_string(parse_strategy(exchange.strategy()).path);
     const std::string cheapest = is_device_aware() ? "@device" : "@staged";
     EXPECT_TRUE(size_of() == 1 || path == (on_device ? cheapest : "")) << exchange.strategy();
-    buffers.expect_delivery(exchange, users, 1);
+    buffers.expect_delivery(exchange, communicator.users, 1);
   }
 }
 
-TEST(DeviceExchange, IsChosenForTimingWithoutStrategiesThatCannotBeTimed) {
+TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
   const auto lassen = test::lassen();
-  Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 4)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(lassen, {Layout::with_ppn(size_of(), 4)});
   auto buffers = all_to_all(1000);
   ExchangeOptions options;
   options.planner = PlannerMode::measure;
   options.planner_seconds = 0.01;
-  buffers.send.write(buffers.local.send_buffer, users.get());
+  buffers.send.write(buffers.local.send_buffer, communicator.users.get());
   auto exchange = communicator.neighbor_exchange(buffers.from(), buffers.local.sends, buffers.to(),
                                                  buffers.local.receives, options);
   EXPECT_EQ(parse_strategy(exchange.strategy()).path.copies, 1) << exchange.strategy();
-  buffers.expect_delivery(exchange, users, 1);
+  buffers.expect_delivery(exchange, communicator.users, 1);
 }
 
-// Timed exchanges copy to the device, too, and the user's buffer stays as it is meanwhile.
+// Trials copy to the device, too, and leave the user's receive buffer unchanged.
 TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
   if (size_of() > 3) GTEST_SKIP() << "ranks that take turns are slow";
   const auto lassen = test::lassen();
-  Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(lassen, {Layout::with_ppn(size_of(), 2)});
   auto buffers = all_to_all(1000);
   test::fill(buffers.local, rank_of(), 7);
-  buffers.send.write(buffers.local.send_buffer, users.get());
-  buffers.receive.write(buffers.local.receive_buffer, users.get());
+  buffers.send.write(buffers.local.send_buffer, communicator.users.get());
+  buffers.receive.write(buffers.local.receive_buffer, communicator.users.get());
   auto& devices = EmulatedDevices::get();
   const auto alive = devices.alive();
   ExchangeOptions options;
@@ -167,13 +158,13 @@ TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
   {
     auto exchange = communicator.neighbor_exchange(buffers.from(), buffers.local.sends, buffers.to(),
                                                    buffers.local.receives, options);
-    EXPECT_EQ(buffers.receive.read(users.get()), buffers.local.receive_buffer);
+    EXPECT_EQ(buffers.receive.read(communicator.users.get()), buffers.local.receive_buffer);
     if (size_of() > 1) {
       EXPECT_NE(exchange.explanation().find("standard@staged"), std::string::npos) << exchange.explanation();
       EXPECT_EQ(exchange.explanation().find("standard@device") != std::string::npos, is_device_aware());
       EXPECT_TRUE(exchange.strategy().find('@') != std::string::npos) << exchange.strategy();
     }
-    buffers.expect_delivery(exchange, users, 1);
+    buffers.expect_delivery(exchange, communicator.users, 1);
   }
   EXPECT_EQ(devices.alive(), alive) << "trials leave nothing behind";
 }
@@ -193,37 +184,31 @@ TEST(DeviceExchange, IsNotStagedWhereNothingLiesOnADevice) {
   }
 }
 
-// The plan of a pattern refers to no buffers, so it serves those in another memory.
+// The plan of a pattern refers to no buffers, so it serves buffers in either memory.
 TEST(DeviceExchange, TakesThePlanOfThePatternInHostMemoryAndGivesItBack) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  test::StreamCommunicator communicator;
   auto buffers = all_to_all(64);
-  const UsersStream users;
-  communicator.use_stream(users.get());
   for (const bool on_device : {false, true, false}) {
     buffers.is_send_on_device = buffers.is_receive_on_device = on_device;
     auto exchange = buffers.plan(communicator, "standard");
     EXPECT_EQ(exchange.strategy(), on_device ? "standard@staged" : "standard");
-    buffers.expect_delivery(exchange, users, 2);
+    buffers.expect_delivery(exchange, communicator.users, 2);
   }
 }
 
-TEST(DeviceExchange, CopiesAdjacentBlocksInOneBatch) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
+TEST(DeviceExchange, CopiesInOneBatchWhatLiesTogether) {
+  test::StreamCommunicator communicator;
   auto buffers = all_to_all(100);
-  const UsersStream users;
-  communicator.use_stream(users.get());
   auto exchange = buffers.plan(communicator, "standard@staged");
   const auto before = EmulatedDevices::get().copies();
-  buffers.expect_delivery(exchange, users, 3);
+  buffers.expect_delivery(exchange, communicator.users, 3);
   const bool is_between_others = rank_of() > 0 && rank_of() + 1 < size_of();  // what it sends to itself
   const std::size_t to_oneself = 1, sent = size_of() > 1 ? 1 : 0, received = is_between_others ? 2 : sent;
   EXPECT_EQ(EmulatedDevices::get().copies() - before, to_oneself + sent + received);
 }
 
 TEST(DeviceExchange, HasSeveralInFlightThatRanksCompleteInAnyOrder) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
   Buffers first = all_to_all(50), second = all_to_all(3000);
   auto one = first.plan(communicator, "two-step@staged"), other = second.plan(communicator, "standard@staged");
   for (unsigned turn = 0; turn < 3; ++turn) {
@@ -231,8 +216,8 @@ TEST(DeviceExchange, HasSeveralInFlightThatRanksCompleteInAnyOrder) {
     for (auto* buffers : {&first, &second}) {
       test::fill(buffers->local, rank_of(), turn);
       expected.push_back(test::naive_exchange(buffers->local, MPI_COMM_WORLD));
-      buffers->send.write(buffers->local.send_buffer, users.get());
-      buffers->receive.write(buffers->local.receive_buffer, users.get());
+      buffers->send.write(buffers->local.send_buffer, communicator.users.get());
+      buffers->receive.write(buffers->local.receive_buffer, communicator.users.get());
     }
     if (rank_of() % 2 == 0) {
       one.start();
@@ -245,8 +230,8 @@ TEST(DeviceExchange, HasSeveralInFlightThatRanksCompleteInAnyOrder) {
       while (!other.test()) continue;
       one.wait();
     }
-    EXPECT_EQ(first.receive.read(users.get()), expected[0]);
-    EXPECT_EQ(second.receive.read(users.get()), expected[1]);
+    EXPECT_EQ(first.receive.read(communicator.users.get()), expected[0]);
+    EXPECT_EQ(second.receive.read(communicator.users.get()), expected[1]);
   }
 }
 
@@ -281,7 +266,7 @@ TEST(DeviceExchange, RefusesTwoDevicesOfARankOnAllRanks) {
   EXPECT_NE(error.find("another device"), std::string::npos) << error;
 }
 
-// Ranks 0, 3, 6 … have data, and two others of their node each none.
+// Ranks 0, 3, 6 … have data, and the two other ranks of each node have none.
 TEST(DeviceExchange, LetsRanksWithoutDataCopyForOthers) {
   if (size_of() < 3) GTEST_SKIP() << "no rank can help";
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});

@@ -1,10 +1,13 @@
-// Machines with prices of devices, and what the MPI library here can do with their memory.
+// Machines with prices of devices, device support of the MPI library, and communicators with a stream.
 #pragma once
 
 #include <string>
 
 #include "model/machine/profile.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/device/emulated_device.hpp"
+#include "runtime/mpi/mpi_library.hpp"
+#include "runtime/world.hpp"
 
 namespace commpass::test {
 
@@ -19,5 +22,14 @@ inline Machine lassen_with_slow_copies() {
     for (auto& copy : *copies) copy.alpha_s = 1;
   return machine;
 }
+
+/// A communicator of all ranks that uses a stream of the user.
+struct StreamCommunicator : Communicator {
+  explicit StreamCommunicator(const Machine& machine = some_machine(), const CommunicatorOptions& options = {})
+      : Communicator(MPI_COMM_WORLD, machine, options) {
+    use_stream(users.get());
+  }
+  const UsersStream users;
+};
 
 }  // namespace commpass::test

@@ -7,8 +7,7 @@
 
 #include "commpass/commpass.h"
 #include "runtime/communicator.hpp"
-#include "runtime/device/emulated_device.hpp"
-#include "runtime/device/users_stream.hpp"
+#include "runtime/device/device_machines.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -20,8 +19,8 @@ using test::size_of;
 using test::some_machine;
 using test::UsersStream;
 
-/// What a rank sends: to itself and the next three ranks a message of 1, 2, 3 … bytes, which overlap and leave out some
-/// between them; many enough for a kernel where `copies` of each are sent.
+/// A rank sends to itself and the next three ranks messages of 0, 1, 2 and 3 bytes, with overlaps and gaps. Each is
+/// sent `copies` times; 8 of them are enough for a kernel.
 struct SparseProblem {
   static constexpr Bytes stride = 3, buffer_bytes = 64;
   int copies = 1;
@@ -54,9 +53,7 @@ struct SparseProblem {
 
 // Some ranks have their data in host memory.
 TEST(DeviceSparse, SendsFromEitherMemory) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
   for (const int copies : {1, 8})
     for (const auto* strategy : {"", "direct+nbx", "two-step+nbx", "direct+reduce"})
       for (int turn = 0; turn < 2; ++turn) {
@@ -65,25 +62,23 @@ TEST(DeviceSparse, SendsFromEitherMemory) {
         const auto sends = problem.sends(rank_of());
         const auto host = SparseProblem::buffer(rank_of(), turn);
         DeviceBytes device(host.size());
-        device.write(host, users.get());
+        device.write(host, communicator.users.get());
         const bool is_on_host = turn == 1 && rank_of() % 2 == 1;
         const auto* const from = is_on_host ? host.data() : device.data();
         problem.expect(communicator.sparse_alltoallv(from, sends, {strategy, {}}), turn);
       }
 }
 
-// Each has read its buffer when it has begun.
+// A started exchange has read its buffer.
 TEST(DeviceSparse, HasSeveralInFlight) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  const UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator;
   const SparseProblem problem;
   const auto sends = problem.sends(rank_of());
   DeviceBytes device(SparseProblem::buffer_bytes);
   for (int turn = 0; turn < 2; ++turn) {
     std::vector<SparseExchange> begun;
     for (int i = 0; i < 3; ++i) {
-      device.write(SparseProblem::buffer(rank_of(), i), users.get());
+      device.write(SparseProblem::buffer(rank_of(), i), communicator.users.get());
       begun.push_back(communicator.start_sparse_alltoallv(device.data(), sends, {"direct+nbx", {}}));
     }
     for (int i = 2; i >= 0; --i) problem.expect(begun[static_cast<std::size_t>(i)].wait(), i);

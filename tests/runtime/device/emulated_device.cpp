@@ -10,13 +10,13 @@
 
 #include "runtime/device/find_device.hpp"
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass::test {
 
 namespace {
 
-/// How another process finds an allocation.
+/// Identifies an allocation for another process.
 struct Shared {
   pid_t process;
   int file;
@@ -88,8 +88,6 @@ std::byte* EmulatedDevices::allocate(int device, Bytes bytes) {
   return map(device, file, bytes);
 }
 
-void EmulatedDevices::deallocate(int, std::byte* memory) noexcept { unmap(memory); }
-
 std::byte* EmulatedDevices::allocate_pinned(int, Bytes bytes) {
   ++made_;
   auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
@@ -97,8 +95,6 @@ std::byte* EmulatedDevices::allocate_pinned(int, Bytes bytes) {
   pinned_.emplace(at, Pinned{bytes, std::move(memory)});
   return at;
 }
-
-void EmulatedDevices::free_pinned(int, std::byte* memory) noexcept { pinned_.erase(memory); }
 
 std::shared_ptr<EmulatedDevices::Queue> EmulatedDevices::queue(Stream stream) {
   const auto found = queues_.find(stream);
@@ -136,8 +132,6 @@ DeviceBackend::Event EmulatedDevices::make_event(int) {
   return event;
 }
 
-void EmulatedDevices::free_event(int, Event event) noexcept { events_.erase(event); }
-
 void EmulatedDevices::launch(Stream stream, std::function<void()> kernel) {
   auto its_queue = queue(stream);
   its_queue->work.push_back(std::move(kernel));
@@ -160,7 +154,7 @@ std::string EmulatedDevices::why_no_kernel(int device) {
   return *fault_;
 }
 
-// Reads its table when it runs, as one on a GPU does, and crashes where that or an end of a piece is memory of the host
+// Reads its table when it runs, as a kernel on a GPU does, and fails if the table or an end of a piece is host memory
 // that is not pinned.
 void EmulatedDevices::copy_by_kernel(int, std::span<const LocalCopy> copies, Stream stream) {
   pieces_ += copies.size();
@@ -216,8 +210,6 @@ std::byte* EmulatedDevices::open(int device, const DeviceHandle& handle) {
   if (file < 0) fail("memory of another process cannot be opened");
   return map(device, file, shared.bytes);
 }
-
-void EmulatedDevices::close(int, std::byte* begin) noexcept { unmap(begin); }
 
 std::size_t EmulatedDevices::alive() const {
   return allocations_.size() + queues_.size() - 1 + events_.size() + pinned_.size();

@@ -1,4 +1,4 @@
-// Devices that are not there: memory that the host cannot touch, and work that is done as late as can be.
+// Emulated devices: memory that the host cannot access, and work that runs as late as possible.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,11 @@
 
 namespace commpass::test {
 
-/// Memory is mapped twice: where it is given out without any rights, so that any access there crashes, as with
-/// a GPU's; and elsewhere for the copies. An operation of a stream runs when a caller waits for it, and not before:
-/// so a wait that is missing gives wrong bytes every time.
+/// Memory is mapped twice: for users without access rights, so that an access crashes, as with a GPU's; and for copies.
+/// Work in a stream runs when a caller waits for it, and not before: so a missing wait gives wrong bytes every time.
 class EmulatedDevices final : public DeviceBackend {
  public:
-  /// The ones of this process, where device_of() finds them from the first call on.
+  /// The devices of this process; from the first call on, device_of() finds them.
   static EmulatedDevices& get();
 
   const char* name() const override { return "emulated"; }
@@ -33,13 +32,13 @@ class EmulatedDevices final : public DeviceBackend {
   std::optional<int> device_of(const void* address) const override;
   bool is_one_allocation(const void* address, Bytes bytes) const override;
   std::byte* allocate(int device, Bytes bytes) override;
-  void deallocate(int device, std::byte* memory) noexcept override;
+  void deallocate(int, std::byte* memory) noexcept override { unmap(memory); }
   std::byte* allocate_pinned(int device, Bytes bytes) override;
-  void free_pinned(int device, std::byte* memory) noexcept override;
+  void free_pinned(int, std::byte* memory) noexcept override { pinned_.erase(memory); }
   Stream make_stream(int device) override;
   void free_stream(int device, Stream stream) noexcept override;
   Event make_event(int device) override;
-  void free_event(int device, Event event) noexcept override;
+  void free_event(int, Event event) noexcept override { events_.erase(event); }
   void copy(int device, std::span<const LocalCopy> copies, Stream stream) override;
   std::string why_no_kernel(int device) override;
   void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) override;
@@ -48,26 +47,26 @@ class EmulatedDevices final : public DeviceBackend {
   void synchronize(int device, Stream stream) override;
   DeviceHandle share(int device, const void* address) override;
   std::byte* open(int device, const DeviceHandle& handle) override;
-  void close(int device, std::byte* begin) noexcept override;
+  void close(int, std::byte* begin) noexcept override { unmap(begin); }
 
-  /// What its kernel for pieces does, from now on.
+  /// Behaviour of the kernel for pieces.
   enum class Kernel { right, wrong, absent };
   void have_kernel(Kernel kernel) {
     kernel_ = kernel;
     fault_.reset();
   }
   bool is_pinned(const void* address) const;
-  /// How many pieces it has copied so far.
+  /// Pieces that it has copied so far.
   std::size_t pieces() const { return pieces_; }
   /// A kernel of the user.
   void launch(Stream stream, std::function<void()> kernel);
-  /// Where kernels and copies find the bytes of an address; that of the host is its own.
+  /// The mapping of an address for kernels and copies; host addresses are unchanged.
   std::byte* inside(const void* address) const;
-  /// Of all that was allocated and not freed: memory, streams and events.
+  /// Number of memories, streams and events that are not freed.
   std::size_t alive() const;
-  /// How often memory, streams and events were made so far.
+  /// Number of memories, streams and events that were made so far.
   std::size_t made() const { return made_; }
-  /// How many copies were begun so far, but for those of kernels.
+  /// Copies that were begun so far, except those of kernels.
   std::size_t copies() const { return copies_; }
 
  private:
@@ -106,7 +105,7 @@ class EmulatedDevices final : public DeviceBackend {
   std::optional<std::string> fault_{};  ///< of that kernel, once it was tried
 };
 
-/// Memory of a device, for what a test keeps there.
+/// Memory of a device, for the data of a test.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes, int device = 0);
@@ -115,15 +114,28 @@ class DeviceBytes {
   DeviceBytes& operator=(const DeviceBytes&) = delete;
 
   std::byte* data() const { return memory_; }
-  /// When the stream comes to it, which is not now.
+  /// Asynchronous, in stream order.
   void write(std::vector<std::byte> bytes, DeviceBackend::Stream stream);
-  /// The contents when all of the stream is done.
+  /// The bytes after all work of the stream.
   std::vector<std::byte> read(DeviceBackend::Stream stream) const;
 
  private:
   int device_;
   std::size_t bytes_;
   std::byte* memory_;
+};
+
+/// A stream of the user.
+class UsersStream {
+ public:
+  UsersStream() : stream_(EmulatedDevices::get().make_stream(0)) {}
+  ~UsersStream() { EmulatedDevices::get().free_stream(0, stream_); }
+  UsersStream(const UsersStream&) = delete;
+  UsersStream& operator=(const UsersStream&) = delete;
+  DeviceBackend::Stream get() const { return stream_; }
+
+ private:
+  DeviceBackend::Stream stream_;
 };
 
 }  // namespace commpass::test

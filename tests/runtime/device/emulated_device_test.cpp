@@ -1,4 +1,4 @@
-// The emulated device itself, and what finds and orders devices: what other tests rely on.
+// The emulated device, finding devices, and queues: other tests rely on them.
 #include "runtime/device/emulated_device.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::vector<std::byte> bytes_from(int first, std::size_t count) {
   return result;
 }
 
-/// May the host read there? The system tells without a crash.
+/// May the host read there? A system call fails where an access would crash.
 bool is_readable(const std::byte* at) {
   std::array<int, 2> ends{};
   EXPECT_EQ(pipe(ends.data()), 0);
@@ -53,7 +53,7 @@ TEST(EmulatedDevice, IsFoundByAnyAddressInItsMemoryAndByNoOther) {
   EXPECT_FALSE(devices.is_one_allocation(&own, 1));
 }
 
-TEST(EmulatedDevice, RunsNothingBeforeAWait) {
+TEST(EmulatedDevice, DoesNothingBeforeAWait) {
   auto& devices = EmulatedDevices::get();
   DeviceBytes memory(4);
   auto* const stream = devices.make_stream(0);
@@ -109,7 +109,7 @@ TEST(DeviceQueue, CompletesItsCopiesWhenItGoes) {
   EXPECT_EQ(here[0], std::byte{3});
 }
 
-// As IPC handles of a GPU.
+// Like IPC handles of a GPU.
 TEST(EmulatedDevice, IsOpenedByAnotherProcessOfTheNode) {
   if (test::size_of() < 2) GTEST_SKIP() << "there is one process";
   auto& devices = EmulatedDevices::get();
@@ -135,7 +135,7 @@ TEST(EmulatedDevice, IsOpenedByAnotherProcessOfTheNode) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Nothing is loaded to find that out.
+// The question loads no library.
 TEST(GpuLibraries, AreNotThereWhereTheProgramHasNotLoadedThem) {
   EXPECT_EQ(cuda_backend(LoadedLibrary::Open::if_loaded), nullptr);
   EXPECT_EQ(hip_backend(LoadedLibrary::Open::if_loaded), nullptr);

@@ -12,7 +12,7 @@ int valid(bool is_valid) { return is_valid ? success : invalid_value; }
 int contexts = 0;  // that were pushed and not popped
 int in_context(int code) { return contexts > 0 ? code : no_context; }
 
-// The words of the source; ulong and uint are there.
+// Names of the source; ulong and uint exist.
 using uchar = unsigned char;
 struct uint4 {
   std::array<unsigned, 4> all;

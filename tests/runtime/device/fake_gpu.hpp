@@ -1,5 +1,5 @@
-// What stand-ins for libraries of GPUs share, each with its own: device memory is host memory, everything is done at
-// once, and a kernel runs thread by thread.
+// Common code of stand-ins for GPU libraries, a copy in each: device memory is host memory, all calls are synchronous,
+// and a kernel runs thread by thread.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ bool find_attribute(void* value, int attribute, std::uintptr_t address, int on_h
   return true;
 }
 
-// What a thread of a kernel asks.
+// Indices of a thread of a kernel.
 struct Along {
   unsigned x = 0;
 } threadIdx, blockDim, blockIdx, gridDim;  // NOLINT: HIP's names

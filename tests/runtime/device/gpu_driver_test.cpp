@@ -1,5 +1,5 @@
-// What we ask of the drivers of GPUs, by stand-ins for their libraries (fake_cuda.cpp, fake_hip.cpp), which run our
-// kernel on the host.
+// Backends of GPU drivers, with stand-ins for their libraries (fake_cuda.cpp, fake_hip.cpp), which run our kernel on
+// the host.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -6,7 +6,6 @@
 
 #include "runtime/device/alike_functions.hpp"
 #include "runtime/device/gpu_library.hpp"
-#include "runtime/device/hip_compiler.hpp"
 
 namespace commpass {
 namespace {

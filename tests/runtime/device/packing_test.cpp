@@ -1,16 +1,15 @@
-// Many small pieces on a device: copied by one kernel where there is one that is right, and one by one elsewhere.
+// Many small pieces on a device: copied by one kernel if it is right, else one by one.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
 
 #include "runtime/communicator.hpp"
+#include "runtime/device/device_machines.hpp"
 #include "runtime/device/device_queue.hpp"
-#include "runtime/device/emulated_device.hpp"
 #include "runtime/device/piece_kernel.hpp"
 #include "runtime/device/staged_ranges.hpp"
-#include "runtime/device/users_stream.hpp"
-#include "runtime/mpi/device_aware.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
@@ -71,7 +70,7 @@ TEST_P(Packing, OfABatchTakesSmallPiecesIntoOneKernelAndCopiesTheOthers) {
   EXPECT_EQ(devices.copies() - copies_before, (has_kernel ? 1 : small + 1) + small + 1) << "ends may lie anywhere";
 }
 
-// Batches that grow, and follow each other before a wait: none may overwrite what a kernel still reads.
+// Growing batches without a wait between them: none may overwrite a table that a kernel still reads.
 TEST_P(Packing, KeepsTheTableOfAKernelUntilItHasRun) {
   constexpr std::size_t most = 1000;
   std::vector<std::byte> bytes(2 * most), expected(most);
@@ -113,9 +112,7 @@ std::vector<std::string> strategies_to_pack() {
 }
 
 TEST_P(Packing, OfAnExchangeDeliversFromAndToAnyMemory) {
-  Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const test::UsersStream users;
-  communicator.use_stream(users.get());
+  test::StreamCommunicator communicator(test::some_machine(), {Layout::with_ppn(size_of(), 2)});
   auto local = test::local_part(many_small_edges(), rank_of(), 3, 1);
   DeviceBytes send(local.send_buffer.size()), receive(local.receive_buffer.size());
   test::fill(local, rank_of(), 5);
@@ -125,15 +122,15 @@ TEST_P(Packing, OfAnExchangeDeliversFromAndToAnyMemory) {
       for (const bool receives_on_device : {true, false}) {
         SCOPED_TRACE(name + (sends_on_device ? ", from a device" : "") + (receives_on_device ? ", to a device" : ""));
         auto own = local;
-        send.write(own.send_buffer, users.get());
-        receive.write(own.receive_buffer, users.get());
+        send.write(own.send_buffer, communicator.users.get());
+        receive.write(own.receive_buffer, communicator.users.get());
         auto exchange = communicator.neighbor_exchange(
             sends_on_device ? send.data() : own.send_buffer.data(), own.sends,
             receives_on_device ? receive.data() : own.receive_buffer.data(), own.receives, {name});
         const auto copies = devices.copies(), pieces = devices.pieces();
         exchange.start();
         exchange.wait();
-        ASSERT_EQ(receives_on_device ? receive.read(users.get()) : own.receive_buffer, expected);
+        ASSERT_EQ(receives_on_device ? receive.read(communicator.users.get()) : own.receive_buffer, expected);
         const auto is_packed = sends_on_device && receives_on_device && has_kernel;
         if (is_packed) {
           EXPECT_GE(devices.pieces() - pieces, 200U);

@@ -1,4 +1,4 @@
-// Which bytes are staged where, and which process copies which part of them.
+// Staged ranges and plans, and the helpers that copy their parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include "runtime/collectives.hpp"
-#include "runtime/mpi/known_levels.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/world.hpp"
 
@@ -27,7 +26,7 @@ TEST(DetectedLayout, OfRanksThatLookedBeforeTakesNoOtherLook) {
   constexpr int agreements = 2;  // that all ranks know the same places, and whether they have addresses
   EXPECT_TRUE(test::everywhere(of_world.small == agreements)) << of_world.small;
   EXPECT_TRUE(test::everywhere(places_text(again) == places_text(world)));
-  const auto halves = OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() % 2);
+  const auto halves = OwnCommunicator::split(MPI_COMM_WORLD, rank_of() % 2);
   const auto of_half = calls_to_detect(halves.get(), part);
   EXPECT_TRUE(test::everywhere(of_half.small == agreements)) << of_half.small;
   EXPECT_TRUE(test::everywhere(part.ranks() == halves.size() && part.nodes() == 1));

@@ -23,25 +23,24 @@ using test::rank_of;
 using test::size_of;
 using test::some_machine;
 
-/// A route with a stage for each factor of two, so that every rank forwards for others.
+/// A route with a stage for each factor of two, so that every rank forwards blocks.
 std::string many_stages() { return size_of() == 1 ? "standard" : size_of() < 4 ? "tuna,radix=2" : "stfw,n=2"; }
 
-/// Something that is started and completed, and then compared.
+/// An exchange that is started, completed, and then checked.
 struct Running {
   std::shared_ptr<void> buffers;  ///< first, so that they go last
   std::function<void()> wait;
   std::function<void()> check;
 };
 
-/// Each rank's part of an all-to-all, by a named strategy, started.
+/// A started all-to-all of all ranks, by a named strategy.
 Running neighbor(Communicator& communicator, const std::string& strategy, unsigned seed) {
   Pattern pattern{size_of(), {}};
   for (Rank i = 0; i < size_of(); ++i)
     for (Rank j = 0; j < size_of(); ++j) pattern.edges.push_back({i, j, 20 + (i + 2 * j + seed) % 5});
   auto local = std::make_shared<test::LocalExchange>(test::local_part(pattern, rank_of(), 3, seed));
   test::fill(*local, rank_of(), seed);
-  auto exchange = std::make_shared<Exchange>(communicator.neighbor_exchange(
-      local->send_buffer.data(), local->sends, local->receive_buffer.data(), local->receives, {strategy}));
+  auto exchange = std::make_shared<Exchange>(test::plan_local(communicator, *local, {strategy}));
   exchange->start();
   return {local, [exchange] { exchange->wait(); },
           [local] { EXPECT_EQ(local->receive_buffer, test::naive_exchange(*local, MPI_COMM_WORLD)); }};
@@ -178,7 +177,7 @@ TEST_F(OppositeOrders, OfPlannedAndIndexed) {
   in_opposite_orders(a, b);
 }
 
-// A call that blocks waits for ranks that wait for what it must move on.
+// A blocking call waits for ranks that wait for messages that it must forward.
 TEST_F(OppositeOrders, OfPlannedAndOneShot) {
   for (const std::string& strategy : {many_stages(), std::string("standard"), std::string("mpi"), std::string()}) {
     const auto a = neighbor(one_, many_stages(), 1), b = one_shot(other_, strategy);
@@ -218,9 +217,7 @@ TEST_F(OppositeOrders, WithTestInPlaceOfWait) {
     for (Rank i = 0; i < size_of(); ++i) pattern.edges.push_back({i, (i + 1) % size_of(), 100});
     auto local = std::make_shared<test::LocalExchange>(test::local_part(pattern, rank_of(), 3, seed));
     test::fill(*local, rank_of(), seed);
-    return std::pair(local, std::make_shared<Exchange>(one_.neighbor_exchange(local->send_buffer.data(), local->sends,
-                                                                              local->receive_buffer.data(),
-                                                                              local->receives, {many_stages()})));
+    return std::pair(local, std::make_shared<Exchange>(test::plan_local(one_, *local, {many_stages()})));
   };
   const auto [first, a] = make(1);
   const auto [second, b] = make(2);
@@ -248,7 +245,7 @@ TEST_F(OppositeOrders, WithHandlesDroppedInFlight) {
   c.check();
 }
 
-/// What a call says that does nothing where it is allowed: its argument is wrong.
+/// The error of a call with a wrong argument, unless it is the error about the argument.
 std::string error_of_refused(Communicator& communicator) {
   try {
     communicator.alltoall(nullptr, -1, MPI_INT, nullptr, -1, MPI_INT);
@@ -276,7 +273,7 @@ TEST(ThreadsInFlight, AreRefusedWhereTheyMayNotCall) {
     std::jthread([&] { other = error_of_call(); }).join();
     EXPECT_NE(other.find("a thread that did not initialize MPI"), std::string::npos) << other;
   } else {
-    // One waits for the other ranks, which come later; it may find the other in a call before.
+    // The first thread waits for the other ranks, which call later; it may be refused before.
     std::atomic<bool> is_done = false;
     std::jthread first([&] {
       for (bool runs = false; rank_of() == 0 && !runs;) {
@@ -299,7 +296,7 @@ TEST(ThreadsInFlight, AreRefusedWhereTheyMayNotCall) {
   EXPECT_EQ(error_of_call(), "");  // and it works on
 }
 
-// Each thread has exchanges of its own, of which ranks complete some here and some there first.
+// Each thread has its own exchanges, which ranks complete in different orders.
 TEST(ThreadsInFlight, MayEachHaveExchangesInFlight) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);

@@ -1,4 +1,4 @@
-// Groups of nodes from what Slurm's topology says.
+// Groups of nodes from Slurm's topology.
 #include "runtime/mpi/node_address.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// An MPI library with few tags: no two exchanges that are in use share any. And headers are counted as such, not as
-// bytes.
+// An MPI library with few tags: no two exchanges in use share any. And headers are elements of messages, not bytes.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -14,7 +13,7 @@
 
 namespace {
 
-int few_tags = 100;
+int tag_max = 100;
 std::int64_t header_messages = 0, header_elements = 0;
 
 }  // namespace
@@ -23,7 +22,7 @@ extern "C" {
 
 int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
   const int code = PMPI_Comm_get_attr(comm, key, value, found);
-  if (key == MPI_TAG_UB && code == MPI_SUCCESS) *static_cast<void**>(value) = &few_tags;
+  if (key == MPI_TAG_UB && code == MPI_SUCCESS) *static_cast<void**>(value) = &tag_max;
   return code;
 }
 
@@ -49,7 +48,7 @@ using test::size_of;
 // Of two exchanges with the same tags, ranks that start them in different orders would mix up the messages.
 TEST(Tags, OfExchangesThatAreInUseDiffer) {
   Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const int count = 3 * few_tags / 16;
+  const int count = 3 * tag_max / 16;
   std::vector<std::unique_ptr<std::vector<int>>> sent, received;
   std::vector<Exchange> exchanges;
   const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
@@ -67,7 +66,7 @@ TEST(Tags, OfExchangesThatAreInUseDiffer) {
 
 TEST(Tags, OfMoreAllToAllsThanThereAreAreTakenInTurns) {
   Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});
-  for (int call = 0; call < 2 * few_tags; ++call) {
+  for (int call = 0; call < 2 * tag_max; ++call) {
     std::vector<int> sent(static_cast<std::size_t>(size_of()), 1000 * rank_of() + call), received(sent.size(), -1);
     communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, {"two-step"});
     for (Rank from = 0; from < size_of(); ++from)

@@ -14,6 +14,7 @@
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/plan/planning.hpp"
 #include "runtime/world.hpp"
 #include "selector/choose/select.hpp"
 
@@ -27,8 +28,8 @@ using test::some_machine;
 
 using test::LocalExchange;
 
-/// What the catalogue suggests, each also with the narrowest window and an unlimited one if it takes one, dims that fit
-/// badly, small chunks, and staggered messages.
+/// The suggestions of the catalogue, also with the narrowest and an unlimited window if they take one; dims with
+/// virtual ranks, small chunks, and staggered messages.
 std::vector<Strategy> strategies_for(const Layout& layout) {
   std::vector<Strategy> result;
   for (auto strategy : suggest_strategies(layout)) {
@@ -61,34 +62,20 @@ TEST_P(EveryStrategy, DeliversWhatTheNaiveExchangeDelivers) {
     const auto text = to_string(strategy);
     SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
     auto local = test::local_part(pattern, rank_of(), GetParam() % 2 == 0 ? 3 : 0, seed);
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                   local.receives, {text});
+    auto exchange = test::plan_local(communicator, local, {text});
     EXPECT_EQ(exchange.strategy(), text);
     for (unsigned turn = 0; turn < 2; ++turn) {
-      test::fill(local, rank_of(), turn);
-      const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
-      exchange.start();
-      exchange.wait();
-      ASSERT_EQ(local.receive_buffer, expected);
+      ASSERT_TRUE(test::delivers(exchange, local, turn));
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, EveryStrategy, testing::Range(0U, 12U));
 
-/// A dense exchange of `bytes` a block.
-Pattern alltoall(int ranks, Bytes bytes) {
-  Pattern pattern{ranks, {}};
-  for (Rank i = 0; i < ranks; ++i)
-    for (Rank j = 0; j < ranks; ++j) pattern.edges.push_back({i, j, bytes});
-  return pattern;
-}
-
 TEST(NeighborExchange, ChoosesTheSameOnEveryRankAndSaysWhy) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  auto local = test::local_part(alltoall(size_of(), 8), rank_of(), 0, 1);
-  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                 local.receives);
+  auto local = test::local_part(test::all_to_all(size_of(), 8), rank_of(), 0, 1);
+  auto exchange = test::plan_local(communicator, local);
   EXPECT_TRUE(exchange.predicted_seconds().has_value());
   EXPECT_NE(exchange.explanation().find(exchange.strategy()), std::string::npos);
   std::vector<char> first(exchange.strategy().begin(), exchange.strategy().end());
@@ -96,19 +83,14 @@ TEST(NeighborExchange, ChoosesTheSameOnEveryRankAndSaysWhy) {
   auto mine = first;
   MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
   EXPECT_EQ(mine, first);
-  test::fill(local, rank_of(), 7);
-  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
-  exchange.start();
-  exchange.wait();
-  EXPECT_EQ(local.receive_buffer, expected);
+  EXPECT_TRUE(test::delivers(exchange, local, 7));
 }
 
 TEST(NeighborExchange, TestCompletesItToo) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
-  auto local = test::local_part(alltoall(size_of(), 100), rank_of(), 0, 1);
+  auto local = test::local_part(test::all_to_all(size_of(), 100), rank_of(), 0, 1);
   for (const char* strategy : {size_of() > 1 ? "tuna,radix=2" : "standard", "mpi"}) {
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                   local.receives, {strategy});
+    auto exchange = test::plan_local(communicator, local, {strategy});
     test::fill(local, rank_of(), 1);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     EXPECT_TRUE(exchange.test()) << "nothing is in flight";
@@ -128,9 +110,7 @@ TEST(NeighborExchange, SeveralInFlightDoNotMixWithEachOtherNorWithTheUsersMessag
   for (std::size_t i = 0; i < names.size(); ++i)
     locals.push_back(test::local_part(test::random_pattern(size_of(), 50 + static_cast<unsigned>(i)), rank_of(), 2, 9));
   for (std::size_t i = 0; i < names.size(); ++i)
-    exchanges.push_back(communicator.neighbor_exchange(locals[i].send_buffer.data(), locals[i].sends,
-                                                       locals[i].receive_buffer.data(), locals[i].receives,
-                                                       {names[i]}));
+    exchanges.push_back(test::plan_local(communicator, locals[i], {names[i]}));
   for (unsigned turn = 0; turn < 3; ++turn) {
     std::vector<std::vector<std::byte>> expected;
     for (auto& local : locals) {
@@ -138,7 +118,7 @@ TEST(NeighborExchange, SeveralInFlightDoNotMixWithEachOtherNorWithTheUsersMessag
       expected.push_back(test::naive_exchange(local, MPI_COMM_WORLD));
     }
     for (auto& exchange : exchanges) exchange.start();
-    // A user's receive from any rank, on a communicator of the user, while ours are in flight.
+    // The user receives with wildcards on the user's communicator, while ours are in flight.
     int token = rank_of(), got = -1;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(&token, 1, MPI_INT, (rank_of() + 1) % size_of(), 1, MPI_COMM_WORLD, &request);
@@ -165,25 +145,18 @@ TEST(NeighborExchange, DeliversWhereSomeRanksOnlySendAndOthersOnlyReceive) {
   for (const auto& pattern :
        {to_last, from_first, Pattern{size_of(), {{0, size_of() - 1, 12}}}, Pattern{size_of(), {}}}) {
     auto local = test::local_part(pattern, rank_of(), 0, 1);
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                   local.receives, {"mpi"});
-    test::fill(local, rank_of(), 5);
-    const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
-    std::ranges::fill(local.receive_buffer, std::byte{0});
-    exchange.start();
-    exchange.wait();
-    EXPECT_EQ(local.receive_buffer, expected);
+    auto exchange = test::plan_local(communicator, local, {"mpi"});
+    EXPECT_TRUE(test::delivers(exchange, local, 5));
   }
 }
 
 TEST(NeighborExchange, WorksOnASubcommunicatorAndOutlivesItsCommunicator) {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_of() % 2, -rank_of(), &half);
-  auto local = test::local_part(alltoall(size_of(half), 40), rank_of(half), 1, 4);
+  auto local = test::local_part(test::all_to_all(size_of(half), 40), rank_of(half), 1, 4);
   auto exchange = [&] {
     Communicator communicator(half, some_machine());
-    return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                          local.receives, {"standard,window=1"});
+    return test::plan_local(communicator, local, {"standard,window=1"});
   }();
   test::fill(local, rank_of(half), 3);
   const auto expected = test::naive_exchange(local, half);
@@ -195,14 +168,13 @@ TEST(NeighborExchange, WorksOnASubcommunicatorAndOutlivesItsCommunicator) {
 
 TEST(NeighborExchange, CompletesWhenItIsDestroyedInFlight) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  auto local = test::local_part(alltoall(size_of(), 3000), rank_of(), 0, 4);
+  auto local = test::local_part(test::all_to_all(size_of(), 3000), rank_of(), 0, 4);
   for (const char* strategy : {"two-step", "mpi"}) {
     test::fill(local, rank_of(), 2);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     std::ranges::fill(local.receive_buffer, std::byte{0});
     try {
-      auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                     local.receives, {strategy});
+      auto exchange = test::plan_local(communicator, local, {strategy});
       exchange.start();
       throw std::runtime_error("the application failed");
     } catch (const std::runtime_error&) {
@@ -214,7 +186,7 @@ TEST(NeighborExchange, CompletesWhenItIsDestroyedInFlight) {
 TEST(NeighborExchange, KnowsWhichBytesAreTheSame) {
   const auto layout = Layout::with_ppn(size_of(), 2);
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
-  const auto alone = alltoall(size_of(), 100000);
+  const auto alone = test::all_to_all(size_of(), 100000);
   auto shared = alone;
   for (auto& edge : shared.edges) edge.payload = 0;
   const auto predicted = [&](const Pattern& pattern) {
@@ -229,7 +201,7 @@ TEST(NeighborExchange, KnowsWhichBytesAreTheSame) {
   };
   EXPECT_EQ(predicted(alone), priced(alone));
   EXPECT_EQ(predicted(shared), priced(shared));
-  if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as before
+  if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node receives all blocks
   EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
 }
 
@@ -269,17 +241,11 @@ TEST(PlanningOfNeighbors, FailsOnAllRanksIfItFailsOnOne) {
 TEST(PlanningOfNeighbors, TakesTheStrategyOfRankZeroWhateverOthersName) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   auto local = test::local_part(test::random_pattern(size_of(), 3), rank_of(), 1, 1);
-  test::fill(local, rank_of(), 1);
-  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
   for (const std::string of_root : {"standard", "two-step", "three-step", ""})
     for (const std::string of_others : {"standard", "standard,window=1", "two-step", "three-step", "no-such", ""}) {
-      test::fill(local, rank_of(), 1);
-      auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                     local.receives, {rank_of() == 0 ? of_root : of_others});
+      auto exchange = test::plan_local(communicator, local, {rank_of() == 0 ? of_root : of_others});
       EXPECT_TRUE(of_root.empty() || exchange.strategy() == of_root) << of_root << " and " << of_others;
-      exchange.start();
-      exchange.wait();
-      ASSERT_TRUE(test::everywhere(local.receive_buffer == expected)) << of_root << " and " << of_others;
+      ASSERT_TRUE(test::delivers(exchange, local)) << of_root << " and " << of_others;
     }
   EXPECT_NE(common_error([&] {
               communicator.neighbor_exchange(nullptr, {}, nullptr, {}, {rank_of() == 0 ? "no-such" : "standard"});
@@ -288,7 +254,7 @@ TEST(PlanningOfNeighbors, TakesTheStrategyOfRankZeroWhateverOthersName) {
       << "all try what rank 0 names";
 }
 
-// Their receiver does not know that they are one.
+// The receiver does not know that their bytes are the same.
 TEST(PlanningOfNeighbors, OfBlocksWithTheSameBytesForOneRankGivesThatRankBoth) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
@@ -333,25 +299,15 @@ TEST(CommunicatorCreation, ReadsTheProfileOnRankZero) {
 
 TEST(Starting, TwiceIsAnError) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
-  auto local = test::local_part(alltoall(size_of(), 8), rank_of(), 0, 1);
+  auto local = test::local_part(test::all_to_all(size_of(), 8), rank_of(), 0, 1);
   if (size_of() == 1) return;  // a single rank has finished when start returns
   for (const char* strategy : {"standard", "mpi"}) {
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                                   local.receives, {strategy});
+    auto exchange = test::plan_local(communicator, local, {strategy});
     exchange.start();
     EXPECT_THROW(exchange.start(), Error) << strategy;
     exchange.wait();
     exchange.wait();  // nothing is in flight: returns at once
   }
-}
-
-void expect_delivery(Executor& executor, LocalExchange& local, const std::string& what) {
-  test::fill(local, rank_of(), 4);
-  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
-  std::ranges::fill(local.receive_buffer, std::byte{0});
-  executor.start();
-  executor.wait();
-  EXPECT_EQ(local.receive_buffer, expected) << what;
 }
 
 class ManyMessagesOfAPair : public testing::TestWithParam<Bytes> {};
@@ -368,11 +324,9 @@ TEST_P(ManyMessagesOfAPair, MatchInTheirOrder) {
       for (const int step : {1, 2}) pattern.edges.push_back({rank, (rank + step) % size_of(), 1 + i * 7 % 40});
   auto local = test::local_part(pattern, rank_of(), 3, 1);
   // Two at once, of which the second is completed first.
-  auto first = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                              local.receives, {"standard,staggered"});
+  auto first = test::plan_local(communicator, local, {"standard,staggered"});
   auto other = local;
-  auto second = communicator.neighbor_exchange(other.send_buffer.data(), other.sends, other.receive_buffer.data(),
-                                               other.receives, {"standard,staggered"});
+  auto second = test::plan_local(communicator, other, {"standard,staggered"});
   test::fill(local, rank_of(), 1);
   test::fill(other, rank_of(), 2);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD),
@@ -387,10 +341,10 @@ TEST_P(ManyMessagesOfAPair, MatchInTheirOrder) {
 
 INSTANTIATE_TEST_SUITE_P(NewUpTo, ManyMessagesOfAPair, testing::Values(0, 5, 20, 40));
 
-// Messages beyond one MPI count take the same way with a small limit as with 2³¹ − 1.
+// A small limit takes the code path of messages of more than 2³¹ − 1 bytes.
 TEST(LargeMessages, UseADerivedDatatype) {
   const auto layout = Layout::with_ppn(size_of(), 2);
-  const auto pattern = alltoall(size_of(), 1000);
+  const auto pattern = test::all_to_all(size_of(), 1000);
   for (const char* text : {"standard", "two-step"}) {
     auto local = test::local_part(pattern, rank_of(), 0, 1);
     const auto strategy = parse_strategy(text);
@@ -400,15 +354,16 @@ TEST(LargeMessages, UseADerivedDatatype) {
     {
       const auto plan = make_plan(comm, *route, strategy.window, local.sends, local.receives);
       for (const Bytes largest_count : {1, 7, 500, 999, 1000}) {
-        Executor executor(std::make_unique<PersistentRequests>(plan, comm, 1, local.send_buffer.data(),
-                                                               local.receive_buffer.data(), Machine{}, largest_count));
-        expect_delivery(executor, local, text + std::string(", ") + std::to_string(largest_count));
+        const test::LargestCount lowered(largest_count);
+        Executor executor(
+            std::make_unique<PersistentRequests>(plan, comm, 1, local.send_buffer.data(), local.receive_buffer.data()));
+        EXPECT_TRUE(test::delivers(executor, local)) << text << ", " << largest_count;
         if (route->stages().size() > 1) continue;
-        auto by_library_requests = std::make_unique<LibraryRequests>(plan, local.send_buffer.data(),
-                                                                     local.receive_buffer.data(), largest_count);
+        auto by_library_requests =
+            std::make_unique<LibraryRequests>(plan, local.send_buffer.data(), local.receive_buffer.data());
         by_library_requests->connect(comm);
         Executor by_library(std::move(by_library_requests));
-        expect_delivery(by_library, local, "by the library, " + std::to_string(largest_count));
+        EXPECT_TRUE(test::delivers(by_library, local)) << "by the library, " << largest_count;
       }
     }
     MPI_Comm_free(&comm);

@@ -1,4 +1,4 @@
-// A second plan of a pattern costs one agreement, and nothing that ranks do not agree on is taken for known.
+// A second plan of a pattern costs one agreement; ranks reuse a plan only if all agree on it.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -24,7 +24,7 @@ using test::everywhere;
 using test::rank_of;
 using test::size_of;
 
-/// What a second plan takes: one reduction, which a lone rank does not need.
+/// The calls of a second plan: one reduction, which a single rank does not need.
 Calls one_agreement() {
   Calls calls;
   calls.small = size_of() == 1 ? 0 : 1;
@@ -36,8 +36,7 @@ class SecondPlan : public testing::Test {
   Exchange plan(test::LocalExchange& local, const ExchangeOptions& options) {
     MPI_Barrier(MPI_COMM_WORLD);
     counted = {};
-    return communicator_.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
-                                           local.receives, options);
+    return test::plan_local(communicator_, local, options);
   }
   test::LocalExchange local_part(unsigned seed) const {
     return test::local_part(test::random_pattern(size_of(), seed), rank_of(), 3, 1);
@@ -155,7 +154,7 @@ TEST_F(SecondPlan, FailsOnAllRanksIfItFailsOnOne) {
   }
 }
 
-// Ranks may start exchanges in any order, and collectives of a communicator they may not.
+// Ranks may start exchanges in any order, but not collectives of one communicator.
 TEST_F(SecondPlan, ByTheLibraryHasACommunicatorOfItsOwnWhileTheFirstIsThere) {
   if (size_of() == 1) return;  // to whom the library sends nothing
   auto local = ring(40), other = ring(40);
@@ -186,10 +185,10 @@ TEST_F(SecondPlan, IsForgottenAfterManyOtherPatterns) {
     auto local = ring(static_cast<Bytes>(8 + i));
     const auto exchange = plan(local, {"standard,staggered"});
   };
-  for (std::size_t i = 0; i < PlanCache::most_plans; ++i) plan_ring(i);
+  for (std::size_t i = 0; i < PlanCache::plans_max; ++i) plan_ring(i);
   plan_ring(0);  // and is the last used one from now on
   EXPECT_EQ(counted, one_agreement());
-  plan_ring(PlanCache::most_plans);
+  plan_ring(PlanCache::plans_max);
   plan_ring(0);
   EXPECT_EQ(counted, one_agreement());
   plan_ring(1);

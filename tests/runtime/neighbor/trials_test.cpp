@@ -1,4 +1,4 @@
-// Strategies are timed before one is planned: slow ones do not stay, and ranks never disagree.
+// Strategies are timed before one is planned: slow ones are dropped, and ranks agree.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -15,11 +15,11 @@
 
 namespace {
 
-// The clock stands still but for these calls: results do not depend on how busy the machine is.
+// Only these calls advance the clock: results do not depend on the load of the machine.
 constexpr unsigned call_us = 1000;
 double clock_s = 0;
 
-// How much longer it takes to start what the MPI library runs, requests of ours, or those that are made each time.
+// Delays of starts of the MPI library's collective, of persistent requests, and of immediate ones.
 unsigned library_delay_us = 0, own_delay_us = 0, immediate_delay_us = 0;
 
 void delay(unsigned microseconds) { clock_s += (call_us + microseconds) * 1e-6; }
@@ -62,7 +62,7 @@ using test::everywhere;
 using test::rank_of;
 using test::size_of;
 
-// Long beside all calls that a strategy makes in its stages.
+// Longer than all calls of a strategy together.
 constexpr unsigned long_us = 20 * call_us;
 
 class Trials : public testing::Test {
@@ -74,10 +74,7 @@ class Trials : public testing::Test {
     result.planner = mode;
     return result;
   }
-  Exchange plan(const ExchangeOptions& options) {
-    return communicator_.neighbor_exchange(local_.send_buffer.data(), local_.sends, local_.receive_buffer.data(),
-                                           local_.receives, options);
-  }
+  Exchange plan(const ExchangeOptions& options) { return test::plan_local(communicator_, local_, options); }
   Exchange plan_by_measuring(PlannerMode mode) {
     auto with = options(mode);
     with.planner_seconds = 0.4;
@@ -203,7 +200,7 @@ TEST_F(Trials, RefuseNoTime) {
   EXPECT_NE(common_error([&] { plan(with); }).find("planner_seconds"), std::string::npos);
 }
 
-TEST_F(Trials, ReportErrorsAsPlanningDoes) {
+TEST_F(Trials, TellWhatIsWrongAsPlanningDoes) {
   if (size_of() == 1) return;
   if (rank_of() == 0) local_.receives.push_back({1, 0, 3});  // that rank 1 does not send
   EXPECT_NE(common_error([&] { plan(options(PlannerMode::measure)); }), "");
@@ -214,8 +211,7 @@ TEST(TrialsByEnvironment, AreMadeAsRankZeroSays) {
   Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});
   unsetenv("COMMPASS_PLANNER");
   auto local = test::local_part(test::random_pattern(size_of(), 5), rank_of(), 3, 1);
-  const auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends,
-                                                       local.receive_buffer.data(), local.receives);
+  const auto exchange = test::plan_local(communicator, local);
   EXPECT_EQ(exchange.explanation().find("Measured") != std::string::npos, size_of() > 1);
 }
 

@@ -1,4 +1,4 @@
-// How many collective calls planning makes: what model/cost/plan_cost.cpp prices.
+// The collective calls of planning are those that model/cost/plan_cost.cpp prices.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -38,8 +38,7 @@ class Collectives : public testing::Test {
     auto local = test::local_part(pattern, rank_of(), 1, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     counted = {};
-    communicator_.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives,
-                                    {strategy});
+    test::plan_local(communicator_, local, {strategy});
   }
 
   const Layout layout_ = Layout::with_ppn(size_of(), 2);
@@ -75,7 +74,7 @@ TEST_F(Collectives, OfAPersistentAlltoallvAreOneAgreement) {
   EXPECT_EQ(counted.collectives(), size_of() == 1 ? 0 : 1);
 }
 
-// What a rank does not know of its own edges: that two blocks of a message have the same bytes.
+// A receiver does not know that two blocks of a message have the same bytes.
 TEST_F(Collectives, OfStandardAreMoreWhereABlockIsSentTwice) {
   if (size_of() == 1) return;
   plan("standard", {size_of(), {{0, 1, 8, 0}, {0, 1, 8, 0}}});

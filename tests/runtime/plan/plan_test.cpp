@@ -1,5 +1,5 @@
-// Plans: the blocks that they hold in transit, and that they run the priced schedule.
-#include "runtime/plan/plan.hpp"
+// Plans: their bytes in transit, and that they run the priced schedule.
+#include "runtime/plan/planning.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -15,13 +15,13 @@
 #include "model/schedule/schedule.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
-#include "runtime/plan/expected_headers.hpp"
+#include "runtime/plan/headers.hpp"
 #include "runtime/plan/planner.hpp"
 
 namespace commpass {
 namespace {
 
-class Planning : public testing::Test {
+class RankPlan : public testing::Test {
  protected:
   Rank rank() const { return comm_.rank(); }
   int ranks() const { return comm_.size(); }
@@ -63,11 +63,11 @@ std::vector<std::string> factorisations(int count, int least_factors = 2) {
   return result;
 }
 
-TEST_F(Planning, OfStandardNeedsNoTransit) {
+TEST_F(RankPlan, OfStandardNeedsNoTransit) {
   for (const auto* strategy : {"standard", "standard,window=1"}) EXPECT_EQ(transit_blocks(strategy), 0) << strategy;
 }
 
-/// Blocks of the largest message of an all-to-all.
+/// Blocks in the largest message of an all-to-all.
 std::int64_t largest_message(const Route& route, Rank rank) {
   std::int64_t largest = 0;
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage)
@@ -75,9 +75,9 @@ std::int64_t largest_message(const Route& route, Rank rank) {
   return largest;
 }
 
-// The papers' bound is on blocks. In memory, a message needs a place in one piece; from three digits on, places of
-// messages that have left may be too small for it, so a message more is allowed for.
-TEST_F(Planning, OfFullStfwAddressesHoldsLessThanABlockOfEveryRank) {
+// The papers bound blocks. In memory, a message needs one contiguous place; from three digits on, the free places may
+// be too small for it, so the bound here allows one message more.
+TEST_F(RankPlan, OfFullStfwAddressesHoldsLessThanABlockOfEveryRank) {
   for (const auto& dimensions : factorisations(ranks())) {
     const auto route = make_route(parse_strategy("stfw,dims=" + dimensions), Layout::with_ppn(ranks(), 1));
     const auto in_pieces = route->stages().size() > 2 ? largest_message(*route, rank()) : 0;
@@ -85,7 +85,7 @@ TEST_F(Planning, OfFullStfwAddressesHoldsLessThanABlockOfEveryRank) {
   }
 }
 
-TEST_F(Planning, OfOtherStfwAddressesHoldsLessThanTwice) {
+TEST_F(RankPlan, OfOtherStfwAddressesHoldsLessThanTwice) {
   for (int n = 2; n <= stfw_most_dimensions(ranks()); ++n) {
     const auto strategy = "stfw,n=" + std::to_string(n);
     const auto route = make_route(parse_strategy(strategy), Layout::with_ppn(ranks(), 1));
@@ -94,7 +94,7 @@ TEST_F(Planning, OfOtherStfwAddressesHoldsLessThanTwice) {
   }
 }
 
-TEST_F(Planning, OfTunaHoldsItsBufferAndTheRoundThatArrives) {
+TEST_F(RankPlan, OfTunaHoldsItsBufferAndTheRoundThatArrives) {
   for (int radix = 2; radix <= ranks(); ++radix) {
     const auto largest_round = largest_message(DistanceRoute(ranks(), radix), rank());
     const int buffer = tuna_buffer_blocks(ranks(), radix);
@@ -114,7 +114,7 @@ Bytes received(const Plan& plan) {
   return sum;
 }
 
-TEST_F(Planning, OfAnAllgatherReceivesAndHoldsEveryBlockOnce) {
+TEST_F(RankPlan, OfAnAllgatherReceivesAndHoldsEveryBlockOnce) {
   constexpr Bytes bytes = 24;
   auto pattern = alltoall(bytes);
   for (auto& edge : pattern.edges) edge.payload = 0;
@@ -130,8 +130,8 @@ TEST_F(Planning, OfAnAllgatherReceivesAndHoldsEveryBlockOnce) {
   }
 }
 
-// The same bytes are for rank 1 and, by way of it, for rank 3: they must lie where they are sent on from.
-TEST_F(Planning, LeavesNoMessageInPiecesOfWhichAPartIsSentOn) {
+// Rank 1 receives bytes and forwards them to rank 3: they must have a place in transit.
+TEST_F(RankPlan, LeavesNoMessageInPiecesOfWhichAPartIsSentOn) {
   constexpr Bytes bytes = 64;
   if (ranks() != 4) GTEST_SKIP() << "two digits of two ranks";
   auto pattern = Pattern{4, {{0, 1, bytes}, {0, 3, bytes}}};
@@ -146,7 +146,7 @@ TEST_F(Planning, LeavesNoMessageInPiecesOfWhichAPartIsSentOn) {
   EXPECT_FALSE(message.may_stay_in_pieces());
 }
 
-TEST_F(Planning, RunsTheMessagesThatArePriced) {
+TEST_F(RankPlan, RunsTheMessagesThatArePriced) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const auto layout = test::random_layout(ranks(), seed);
     auto pattern = test::random_pattern(ranks(), seed + 100);
@@ -168,16 +168,15 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
         std::map<int, std::uint64_t> packed, unpacked, priced_packed, priced_unpacked;
         std::map<int, int> in_pieces, priced_in_pieces;  // of which a datatype may be made
         for (const auto& batch : mine.batches) {
-          for (const auto& message : batch.sends) {
-            sends.insert({batch.stage, message.peer, message.bytes});
-            packed[batch.stage] += message.pieces.size();
-            in_pieces[batch.stage] += message.may_stay_in_pieces();
-          }
-          for (const auto& message : batch.receives) {
-            receives.insert({batch.stage, message.peer, message.bytes});
-            unpacked[batch.stage] += message.pieces.size();
-            in_pieces[batch.stage] += message.may_stay_in_pieces();
-          }
+          const auto add = [&](const std::vector<PlannedMessage>& messages, auto& keys, auto& pieces) {
+            for (const auto& message : messages) {
+              keys.insert({batch.stage, message.peer, message.bytes});
+              pieces[batch.stage] += message.pieces.size();
+              in_pieces[batch.stage] += message.may_stay_in_pieces();
+            }
+          };
+          add(batch.sends, sends, packed);
+          add(batch.receives, receives, unpacked);
         }
         for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s)
           for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) {
@@ -209,8 +208,8 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
   }
 }
 
-// Each rank could do that alone, so one is enough.
-TEST_F(Planning, OfVeryManyBatchesNeedsNoOtherRanks) {
+// Local, so one rank is enough.
+TEST_F(RankPlan, OfVeryManyBatchesNeedsNoOtherRanks) {
   if (rank() > 0) return;
   constexpr int many = 20000;
   constexpr Bytes bytes = 8;

@@ -1,4 +1,4 @@
-#include "runtime/device/staged_requests.hpp"
+#include "runtime/device/device_requests.hpp"
 
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace {
 const std::byte* at(const void* buffer, Bytes offset) { return static_cast<const std::byte*>(buffer) + offset; }
 std::byte* at(void* buffer, Bytes offset) { return static_cast<std::byte*>(buffer) + offset; }
 
-/// What is exchanged with others.
+/// The ranges of edges to or from other ranks.
 template <class Edge>
 std::vector<StagedRanges::Range> ranges_of_others(std::span<const Edge> edges, Rank Edge::*peer, Rank rank) {
   std::vector<StagedRanges::Range> wanted;
@@ -54,7 +54,7 @@ void StagedRequests::begin(std::size_t batch) {
   if (batch == 0) {
     queue_.follow_user();
     queue_.copy(sends_.copies, sends_.ends);
-    queue_.wait();  // also for the copies of the exchange before, whose receive buffer is used again
+    queue_.wait();  // also for the copies of the previous exchange, which used the same receive buffer
   }
   RequestsAround::begin(batch);
   if (batch == 0) queue_.copy(self_, self_ends_);  // while the first messages travel
@@ -65,7 +65,7 @@ void StagedRequests::end(std::size_t batch) {
   if (batch + 1 < batches()) return;
   queue_.copy(receives_.copies, receives_.ends);
   queue_.let_user_follow();
-  if (!receives_.is_staged) queue_.wait();  // copies to oneself, into host memory
+  if (!receives_.is_staged) queue_.wait();  // for copies of the rank to itself, into host memory
 }
 
 }  // namespace commpass

@@ -1,17 +1,47 @@
-#include "runtime/plan/computed_headers.hpp"
+#include "runtime/plan/headers.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "model/mixed.hpp"
+
 namespace commpass {
 
 namespace {
 
-constexpr Bytes nonempty_bytes = 1;  // any number but 0: only who sends what counts
+std::uint64_t hash_of(const Block& block, bool is_carrier) {
+  const auto unsigned_of = [](auto number) { return static_cast<std::uint64_t>(number); };
+  return mixed({unsigned_of(block.source), unsigned_of(block.destination), unsigned_of(block.index),
+                unsigned_of(block.bytes), unsigned_of(block.offset), is_carrier ? 1U : 0U});
+}
 
-/// Calls `hop(stage, block, from, to)` wherever a block of any rank moves, by destination, then source: the order of
-/// blocks in a message.
+}  // namespace
+
+Headers ExpectedHeaders::operator()(int, const Departures& departures, std::span<const Block> held) {
+  for (const auto& message : departures.messages)
+    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place)
+      mismatch_ += hash_of(held[departures.order[place]], departures.carrier(place) == place);
+  std::map<Rank, Incoming> by_source;
+  for (const auto& edge : receives_) {
+    if (edge.bytes == 0 || edge.source == rank_) continue;
+    auto& message = by_source[edge.source];
+    message.from = edge.source;
+    const auto& block = message.blocks.emplace_back(Block{.source = edge.source,
+                                                          .destination = rank_,
+                                                          .index = static_cast<std::int32_t>(message.blocks.size()),
+                                                          .bytes = edge.bytes});
+    mismatch_ -= hash_of(block, true);
+  }
+  Headers result;
+  for (auto& [source, message] : by_source) result.incoming.push_back(std::move(message));
+  return result;
+}
+
+namespace {
+
+/// Calls `hop(stage, block, from, to)` for each move of a block of any rank, by destination, then source: the order of
+/// blocks in a message. Sizes do not matter, and are 1.
 template <class Hop>
 void follow_all(const RouteOfRank& own, Hop hop) {
   std::vector<Rank> after(own.route.stages().size());
@@ -22,14 +52,14 @@ void follow_all(const RouteOfRank& own, Hop hop) {
       Rank at = source;
       for (std::size_t stage = 0; stage < after.size(); ++stage) {
         const Rank to = after[stage];
-        if (to != at) hop(stage, Block{.source = source, .destination = destination, .bytes = nonempty_bytes}, at, to);
+        if (to != at) hop(stage, Block{.source = source, .destination = destination, .bytes = 1}, at, to);
         at = to;
       }
     }
 }
 
-/// Of each stage the blocks of the largest message, from any rank to any other. One stage after the other, as it takes
-/// 4 bytes for each pair.
+/// Of each stage the blocks of the largest message between any two ranks. Counts one stage after the other, because
+/// that takes 4 bytes for each pair.
 std::vector<std::uint32_t> most_blocks_of_stages(const RouteOfRank& own) {
   const auto ranks = static_cast<std::size_t>(own.ranks);
   std::vector<std::uint32_t> blocks(ranks * ranks), most;
@@ -58,10 +88,6 @@ ComputedHeaders::ComputedHeaders(const RouteOfRank& own) : of_stage_(own.route.s
   if (own.coalescing == Coalescing::coalesced) return;
   const auto most = most_blocks_of_stages(own);
   for (std::size_t stage = 0; stage < of_stage_.size(); ++stage) of_stage_[stage].most_blocks = most[stage];
-}
-
-Headers ComputedHeaders::operator()(int stage, const Departures&, std::span<const Block>) {
-  return of_stage_[static_cast<std::size_t>(stage)];
 }
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-#include "runtime/mpi/lone_messages.hpp"
+#include "runtime/mpi/message_latency.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,12 +13,12 @@ namespace {
 
 constexpr int tag = 0;
 
-using PaceMessage = std::array<char, pace_bytes>;
+using Ping = std::array<char, pace_bytes>;
 
-void send_pace(PaceMessage& message, Rank peer, MPI_Comm comm) {
+void send_ping(Ping& message, Rank peer, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Send, message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, tag, comm);
 }
-void receive_pace(PaceMessage& message, Rank peer, MPI_Comm comm) {
+void receive_ping(Ping& message, Rank peer, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Recv, message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, tag, comm,
                     MPI_STATUS_IGNORE);
 }
@@ -26,24 +26,23 @@ void receive_pace(PaceMessage& message, Rank peer, MPI_Comm comm) {
 /// The first byte of a message says whether it is the last one.
 constexpr char last_ping = 1;
 
-/// The least of some times, each of some round trips: what else runs makes none shorter. Where ranks wait for a
-/// processor, a round trip takes milliseconds, and few must do.
+/// The minimum over some samples of the mean of some round trips: interference makes none shorter. Ends early where
+/// ranks take turns on a processor, so that a round trip takes milliseconds.
 Seconds begin_pings(MPI_Comm comm, Rank peer) {
-  constexpr int times = 12, trips = 20;
-  constexpr Seconds longest_s = 0.02;
+  constexpr int samples = 12, trips = 20;
+  constexpr Seconds total_max_s = 0.02;
   auto least = std::numeric_limits<Seconds>::infinity();
-  const double end = MPI_Wtime() + longest_s;
+  double now = MPI_Wtime();
+  const double end = now + total_max_s;
   bool is_over = false;
-  for (int time = 0; time < times && !is_over; ++time) {
-    const double begin = MPI_Wtime();
+  for (int sample = 0; sample < samples && !is_over; ++sample) {
+    const double begin = now = MPI_Wtime();
     int done = 0;
-    double now = begin;
     while (done < trips && !is_over) {
-      PaceMessage message{};
-      is_over = now > end || (time + 1 == times && done + 1 == trips);
-      message[0] = is_over ? last_ping : 0;
-      send_pace(message, peer, comm);
-      receive_pace(message, peer, comm);
+      is_over = now > end || (sample + 1 == samples && done + 1 == trips);
+      Ping message{is_over ? last_ping : char{0}};
+      send_ping(message, peer, comm);
+      receive_ping(message, peer, comm);
       now = MPI_Wtime();
       ++done;
     }
@@ -53,15 +52,15 @@ Seconds begin_pings(MPI_Comm comm, Rank peer) {
 }
 
 void answer_pings(MPI_Comm comm) {
-  for (PaceMessage message{}; message[0] != last_ping;) {
-    receive_pace(message, 0, comm);
-    send_pace(message, 0, comm);
+  for (Ping message{}; message[0] != last_ping;) {
+    receive_ping(message, 0, comm);
+    send_ping(message, 0, comm);
   }
 }
 
 }  // namespace
 
-std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& given, const Machine& machine) {
+std::vector<Pace> time_message_latencies(MPI_Comm comm, const Layout& given, const Machine& machine) {
   const auto layout = given.on(machine);
   const Rank rank = rank_in(comm);
   std::vector<Pace> paces;

@@ -1,4 +1,4 @@
-#include "runtime/mpi/common_start.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 #include "runtime/mpi/mpi_error.hpp"
 
