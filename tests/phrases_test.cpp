@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
@@ -116,28 +115,6 @@ std::vector<Hit> hits_in(std::string_view text, const Phrases& phrases) {
   return hits;
 }
 
-/// Where phrases may stand.
-struct Exception {
-  std::string_view path;    ///< a file, or a folder with its slash
-  std::string_view phrase;  ///< empty: all
-  std::string_view reason;
-};
-
-constexpr std::array exceptions = {
-    Exception{"runtime/device/", "", "checked once rewritten"},
-    Exception{"runtime/execute/", "", "checked once rewritten"},
-    Exception{"runtime/mpi/", "", "checked once rewritten"},
-    Exception{"runtime/plan/", "", "checked once rewritten"},
-    Exception{"runtime/neighbor/", "", "checked once rewritten"},
-};
-
-bool is_excepted(std::string_view path, std::string_view phrase) {
-  return std::ranges::any_of(exceptions, [&](const Exception& exception) {
-    return (exception.path.ends_with("/") ? path.starts_with(exception.path) : path == exception.path) &&
-           (exception.phrase.empty() || exception.phrase == phrase);
-  });
-}
-
 /// Sources, documents, and scripts, whose names have no extension. Inputs of tests and measured tables are none.
 bool is_written(const std::filesystem::path& path, std::string_view text) {
   static const std::set<std::string> extensions{".cpp", ".hpp", ".c",  ".h",  ".cl", ".hip",  ".F90",
@@ -184,8 +161,7 @@ TEST(Phrases, OfHackingAreInNoText) {
       for (auto& c : std::span(text).subspan(static_cast<std::size_t>(table.data() - hacking.data()), table.size()))
         if (c != '\n') c = ' ';
     for (const auto& [phrase, line] : hits_in(text, phrases))
-      if (!is_excepted(name, phrase))
-        ADD_FAILURE() << name << ':' << line << ": " << phrase << " (HACKING.md, Language)";
+      ADD_FAILURE() << name << ':' << line << ": " << phrase << " (HACKING.md, Language)";
   }
   EXPECT_GT(checked, 1000);
 }
