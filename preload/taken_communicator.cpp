@@ -1,9 +1,11 @@
 #include "preload/taken_communicator.hpp"
 
 #include <dlfcn.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -174,6 +176,13 @@ bool sends_a_block_for_each(InterposedCall call) {
 }
 #endif
 
+/// One line of a process: the sentences of communicators of several sizes differ.
+void tell_what_prevents(const TakenCommunicator& of) {
+  static std::atomic<bool> is_told = false;
+  if (is_told.exchange(true)) return;
+  warn_once(fmt::format("MPI runs all calls of a communicator of {} ranks: {}", of.ranks, of.left_to_library));
+}
+
 /// Does this rank, or any other, say so? Collective.
 bool any_rank(MPI_Comm comm, bool here) {
   int there = here ? 1 : 0;
@@ -244,6 +253,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     // The same on every rank: a context is made on all or none.
     of.left_to_library = sentence_of(error);
     of.engines.reset();
+    tell_what_prevents(of);
   }
 }
 

@@ -139,6 +139,9 @@ commpass_unmodified_tests(session session 2 VARIABLES COMMPASS_MPI=always
 commpass_unmodified_tests(unmodified_misnamed unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_STRATEGY=two-step
   EXPECT "COMMPASS_STRATEGY has no effect on calls that are taken over"
   REFUSE "COMMPASS_STRATEGY has.*COMMPASS_STRATEGY has")
+commpass_unmodified_tests(unmodified_misfit unmodified 2 3 VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2
+  EXPECT "commpass: MPI runs all calls of a communicator of [23] ranks: [^\n]*layout"
+  REFUSE "MPI runs all calls of a comm.*MPI runs all calls of a comm")
 # Where some ranks lack the library, the others say so.
 function(commpass_partly_preloaded_test name)
   add_test(NAME ${name} COMMAND timeout 13 ${MPIEXEC_EXECUTABLE} ${ARGN})
