@@ -199,6 +199,23 @@ Finding messages_in_flight(const FlightFacts& flight) {
           fmt::format("calibrate here, or set COMMPASS_LIMITS=messages_off_node={}", std::max(1, late.most_in_time))};
 }
 
+Finding large_blocks(const std::optional<LargeBlocks>& timed) {
+  constexpr const char* subject = "large blocks";
+  if (!timed) return good(subject, "not timed");
+  constexpr double decisive_ratio = 2;
+  const auto here_s = timed->as_here.time_s, kept_s = timed->keeps_all.time_s;
+  const auto what = fmt::format("{} blocks of {} are allocated, written and freed in {}", LargeBlocks::blocks,
+                                format_bytes(static_cast<double>(LargeBlocks::block_bytes)), format_seconds(here_s));
+  if (here_s < decisive_ratio * kept_s) return good(subject, what);
+  return {subject, State::attention,
+          fmt::format("{}, and in {} where glibc keeps freed memory: else it returns large blocks to the system, and "
+                      "takes {} page faults to have them again",
+                      what, format_seconds(kept_s), timed->as_here.page_faults),
+          fmt::format("set MALLOC_MMAP_THRESHOLD_={} MALLOC_TRIM_THRESHOLD_={} for programs that free large blocks and "
+                      "allocate them again, on all ranks",
+                      mmap_threshold, trim_threshold)};
+}
+
 constexpr const char* name_of(State state) {
   switch (state) {
     case State::good: return "ok";
@@ -240,7 +257,8 @@ std::vector<Finding> judge(const Facts& facts) {
           device_memory(facts.mpi),
           profile(facts.profile),
           messages(facts),
-          messages_in_flight(facts.flight)};
+          messages_in_flight(facts.flight),
+          large_blocks(facts.large_blocks)};
 }
 
 bool may_measure(const std::vector<Finding>& findings) {

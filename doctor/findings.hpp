@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "doctor/host.hpp"
+#include "doctor/large_blocks.hpp"
 #include "doctor/noise.hpp"
 #include "model/machine/late_messages.hpp"
 #include "model/machine/layout.hpp"
@@ -70,6 +71,7 @@ struct Facts {
   Seconds clock_resolution = 0;
   std::vector<Pace> paces{};  ///< of lone messages of rank 0; empty: it is alone
   FlightFacts flight{};
+  std::optional<LargeBlocks> large_blocks{};  ///< nothing: not timed
 };
 
 enum class State { good, attention, stop };

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <mpi.h>
 
+#include "doctor/large_blocks.hpp"
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
 #include "measure/mpi_program.hpp"
@@ -17,7 +18,7 @@ namespace {
 constexpr int not_now = 3;
 
 /// @return may one measure here now?
-bool examine(bool json) {
+bool examine(bool json, const std::optional<commpass::LargeBlocks>& large_blocks) {
   using namespace commpass;
   const auto hosts = host_names(MPI_COMM_WORLD);
   const auto layout = detect_layout(MPI_COMM_WORLD);
@@ -33,6 +34,7 @@ bool examine(bool json) {
   int good = 1;
   if (rank_in(MPI_COMM_WORLD) == 0) {
     facts.profile = std::move(profile);
+    facts.large_blocks = large_blocks;
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
@@ -47,12 +49,15 @@ bool examine(bool json) {
 int main(int argc, char** argv) {
   commpass::DoctorArguments arguments;
   bool good = true;
+  // Before MPI is initialised, whose threads a child process would lack. One process of a job does, undisturbed.
+  const auto large_blocks =
+      commpass::launcher_of(1).rank == 0 ? commpass::time_large_blocks() : std::optional<commpass::LargeBlocks>();
   commpass::Command command{
       "commpass doctor",
       "Finds conditions that spoil measurements on this machine now, and names remedies: "
       "commpass doctor, or mpirun -n N commpass doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
   arguments.add_to(command);
-  command.run = [&] { good = examine(arguments.json); };
+  command.run = [&] { good = examine(arguments.json, large_blocks); };
   const int code = commpass::run_mpi_command(command, argc, argv, MPI_THREAD_MULTIPLE);
   return code == 0 && !good ? not_now : code;
 }

@@ -67,6 +67,23 @@ TEST(Doctor, NamesATimerByWhichMessagesAreLate) {
   EXPECT_EQ(late.remedy, "calibrate here, or set COMMPASS_LIMITS=messages_off_node=16");
 }
 
+TEST(Doctor, NamesThresholdsWhereLargeBlocksAreExpensive) {
+  auto facts = quiet_machine();
+  EXPECT_EQ(about(facts, "large blocks").text, "not timed");
+  facts.large_blocks = LargeBlocks{{1e-3, 0}, {0.6e-3, 0}};
+  EXPECT_EQ(about(facts, "large blocks").state, State::good);
+  EXPECT_EQ(about(facts, "large blocks").text, "4 blocks of 4 MiB are allocated, written and freed in 1 ms");
+  facts.large_blocks = LargeBlocks{{4e-3, 4096}, {1e-3, 0}};
+  const auto slow = about(facts, "large blocks");
+  EXPECT_EQ(slow.state, State::attention);
+  EXPECT_EQ(slow.text,
+            "4 blocks of 4 MiB are allocated, written and freed in 4 ms, and in 1 ms where glibc keeps freed memory: "
+            "else it returns large blocks to the system, and takes 4096 page faults to have them again");
+  EXPECT_EQ(slow.remedy,
+            "set MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824 for programs that free large blocks "
+            "and allocate them again, on all ranks");
+}
+
 TEST(Doctor, TellsOfAMachineThatIsSlowerOrFasterThanItsProfile) {
   auto facts = quiet_machine();
   EXPECT_EQ(about(facts, "messages").text, "not timed: one rank alone (start it under mpirun)");

@@ -1,8 +1,10 @@
 // Facts about a system, read from files as Linux has them.
 #include "doctor/host.hpp"
+#include "doctor/large_blocks.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -72,6 +74,23 @@ TEST(Noise, IsAShareOfTheTime) {
   EXPECT_GE(noise.longest, 0);
   EXPECT_GT(clock_resolution(), 0);
 }
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define COMMPASS_HAS_OTHER_MALLOC
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(COMMPASS_HAS_OTHER_MALLOC)
+TEST(LargeBlocks, AreReturnedToTheSystemUnlessGlibcKeepsThem) {
+  const auto timed = time_large_blocks();
+  ASSERT_TRUE(timed);
+  EXPECT_EQ(timed->keeps_all.page_faults, 0);
+  EXPECT_GT(timed->keeps_all.time_s, 0);
+  if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) {
+    EXPECT_GT(timed->as_here.page_faults, 0);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace commpass
