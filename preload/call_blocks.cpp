@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/mpi/mpi_error.hpp"
-
 namespace commpass {
 
 namespace {
 
 Bytes size_of(MPI_Datatype type) {
   MPI_Count size = 0;
-  const ReturnedErrors errors;  // of a type that is none
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return 0;
   return std::max(static_cast<Bytes>(size), Bytes{0});
 }

@@ -1,5 +1,5 @@
 // What the arguments of a collective say of the blocks that a rank sends, for each form of arguments one functor that
-// adds them (Call::sends). Local.
+// adds them (Call::sends). Local. Of a type that is none MPI's error handler is told.
 #pragma once
 
 #include <mpi.h>

@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "preload/call_log.hpp"
 #include "preload/gathered_messages.hpp"
 #include "preload/packed_values.hpp"
+#include "preload/record_table.hpp"
+#include "preload/ticks.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/mpi_library.hpp"

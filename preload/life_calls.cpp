@@ -50,6 +50,7 @@ int end_all(MPI_Comm, int, void*, void*) {
 /// When MPI is initialised.
 void begin_all() {
   commpass::agree_on_settings();
+  if (commpass::settings().mode != commpass::Interposition::off) commpass::begin_taking();
   int key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/mixed.hpp"
-#include "preload/call_log.hpp"
 #include "preload/world_rank.hpp"
 
 namespace commpass {

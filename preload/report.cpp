@@ -7,8 +7,9 @@
 #include <cstdio>
 
 #include "model/base/text.hpp"
-#include "preload/call_log.hpp"
+#include "preload/record_table.hpp"
 #include "preload/settings.hpp"
+#include "preload/ticks.hpp"
 #include "selector/report/forms.hpp"
 
 namespace commpass {

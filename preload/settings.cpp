@@ -12,9 +12,10 @@
 #include <thread>
 
 #include "model/base/error.hpp"
-#include "preload/call_log.hpp"
 #include "preload/message_log.hpp"
+#include "preload/record_table.hpp"
 #include "preload/report.hpp"
+#include "preload/ticks.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "selector/choose/trial_budget.hpp"

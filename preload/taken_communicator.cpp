@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -24,9 +26,15 @@ namespace {
 struct Registry {
   std::mutex mutex = {};
   int key = MPI_KEYVAL_INVALID;
-  std::vector<std::unique_ptr<TakenCommunicator>> all = {};  ///< in the order in which they were met
+  std::map<std::int64_t, std::unique_ptr<TakenCommunicator>> all = {};  ///< by their serial numbers
+  std::int64_t met = 0;
   std::map<int, PastCalls> past = {};
 
+  /// With the mutex locked.
+  TakenCommunicator* keep(std::unique_ptr<TakenCommunicator> one) {
+    one->serial = met++;
+    return (all[one->serial] = std::move(one)).get();
+  }
   void remember(const TakenCommunicator& one) noexcept {
     try {
       add(one);
@@ -37,11 +45,12 @@ struct Registry {
  private:
   void add(const TakenCommunicator& one) {
     auto& calls = past[one.ranks];
-    for (std::size_t i = 0; i < interposed_calls; ++i) calls.records[i].add(one.records[i]);
+    for (std::size_t i = 0; i < interposed_calls; ++i)
+      if (one.records[i]) calls.records[i].add(*one.records[i]);
     if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
     // Most communicators have no neighbours, and no call queries them.
     for (std::size_t i = 0; i < interposed_calls; ++i)
-      if (is_of_neighborhood(static_cast<InterposedCall>(i)) && one.records[i].by_library > 0 &&
+      if (is_of_neighborhood(static_cast<InterposedCall>(i)) && one.records[i] && one.records[i]->by_library > 0 &&
           !one.neighborhoods_left_to_library.empty())
         calls.refusals.insert(one.neighborhoods_left_to_library);
   }
@@ -67,12 +76,55 @@ Carried carried_by(MPI_Comm comm, int key) {
   return {true, is_there ? static_cast<TakenCommunicator*>(value) : nullptr};
 }
 
-/// Nothing is freed in an attribute's callback, in which collectives are not allowed.
+/// Counts communicators that are gone, whose handles may be those of others now.
+std::atomic<std::uint64_t> freed_communicators = 0;
+
+/// No engines are freed in an attribute's callback, in which collectives are not allowed.
 int forget_communicator(MPI_Comm, int, void* value, void*) {
   auto* const of = static_cast<TakenCommunicator*>(value);
-  const bool is_over = registry().key == MPI_KEYVAL_INVALID;  // what it carried is gone
-  if (!is_over && of && of->log) of->log->forget();
+  auto& of_process = registry();
+  freed_communicators.fetch_add(1, std::memory_order_release);
+  if (of_process.key == MPI_KEYVAL_INVALID || !of) return MPI_SUCCESS;  // what it carried is gone
+  const bool is_unused = std::ranges::none_of(of->records, [](const auto& record) { return record != nullptr; });
+  if (of->log) of->log->forget();
+  if (!is_unused) return MPI_SUCCESS;
+  const std::lock_guard lock(of_process.mutex);
+  of_process.all.erase(of->serial);
   return MPI_SUCCESS;
+}
+
+void begin_log(TakenCommunicator& of, MPI_Comm comm) {
+  if (of.log_family && !of.log) of.log = std::make_unique<CallLog>(comm, of.log_family, of.kin_log_family, of.kin);
+}
+
+/// All ranks make the duplicates of a communicator in the same order.
+int inherit(MPI_Comm comm, int, void*, void* value, void* copy, int* is_copied) {
+  auto& of_process = registry();
+  *is_copied = 0;
+  if (of_process.key == MPI_KEYVAL_INVALID || !value) return MPI_SUCCESS;
+  try {
+    auto& from = *static_cast<TakenCommunicator*>(value);
+    auto made = std::make_unique<TakenCommunicator>();
+    made->ranks = from.ranks;
+    made->left_to_library = from.left_to_library;
+    made->neighborhoods_left_to_library = from.neighborhoods_left_to_library;
+    made->neighbors = from.neighbors;
+    made->has_neighbor_twice = from.has_neighbor_twice;
+    made->mistakes = from.mistakes;
+    begin_log(from, comm);
+    if (from.log_family) {
+      from.log_family->begin_duplicates();
+      made->log_family = std::make_shared<CallLogFamily>(from.log_family->group());
+      made->kin_log_family = from.log_family;
+    }
+    made->kin = from.kin.of_duplicate(from.duplicates++);
+    const std::lock_guard lock(of_process.mutex);
+    *static_cast<TakenCommunicator**>(copy) = of_process.keep(std::move(made));
+    *is_copied = 1;
+    return MPI_SUCCESS;
+  } catch (const std::bad_alloc&) {  // ranks would disagree on when to tell each other of calls
+    return MPI_ERR_NO_MEM;
+  }
 }
 
 /// What all ranks can tell without asking the others.
@@ -204,12 +256,10 @@ Degrees degrees_in(MPI_Comm comm) {
   return {listed.sources.size(), listed.destinations.size()};
 }
 
-TakenCommunicator* taken(MPI_Comm comm) {
-  auto& of_process = registry();
-  const std::lock_guard lock(of_process.mutex);
-  if (of_process.key == MPI_KEYVAL_INVALID)
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_communicator, &of_process.key, nullptr);
-  if (const auto carried = carried_by(comm, of_process.key); !carried.is_known || carried.taken) return carried.taken;
+namespace {
+
+/// A communicator that inherited nothing.
+std::unique_ptr<TakenCommunicator> survey(MPI_Comm comm) {
   auto made = std::make_unique<TakenCommunicator>();
   PMPI_Comm_size(comm, &made->ranks);
   std::vector<int> world_ranks;
@@ -217,10 +267,55 @@ TakenCommunicator* taken(MPI_Comm comm) {
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
   if (topology_of(comm) == MPI_UNDEFINED) made->neighborhoods_left_to_library = "it has no neighbours";
   if (settings().logs() && made->left_to_library.empty())
-    made->log = std::make_unique<CallLog>(comm, std::move(world_ranks));
-  auto* const kept = of_process.all.emplace_back(std::move(made)).get();
-  PMPI_Comm_set_attr(comm, of_process.key, kept);
-  return kept;
+    made->log_family = std::make_shared<CallLogFamily>(comm, std::move(world_ranks));
+  return made;
+}
+
+TakenCommunicator* find_or_survey(MPI_Comm comm) {
+  auto& of_process = registry();
+  const std::lock_guard lock(of_process.mutex);
+  if (of_process.key == MPI_KEYVAL_INVALID)
+    PMPI_Comm_create_keyval(inherit, forget_communicator, &of_process.key, nullptr);
+  const auto carried = carried_by(comm, of_process.key);
+  auto* found = carried.taken;
+  if (!found && carried.is_known) {
+    found = of_process.keep(survey(comm));
+    PMPI_Comm_set_attr(comm, of_process.key, found);
+  }
+  if (found) begin_log(*found, comm);
+  return found;
+}
+
+}  // namespace
+
+TakenCommunicator* taken(MPI_Comm comm) {
+  thread_local MPI_Comm last = MPI_COMM_NULL;
+  thread_local std::uint64_t last_gone = 0;
+  thread_local TakenCommunicator* last_taken = nullptr;
+  const auto gone = freed_communicators.load(std::memory_order_acquire);
+  if (last != comm || last_gone != gone || !last_taken) {
+    last_taken = find_or_survey(comm);
+    last = comm;
+    last_gone = gone;
+  }
+  return last_taken;
+}
+
+void begin_taking() noexcept {
+  try {
+    insist([] { return taken(MPI_COMM_WORLD); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "commpass: %s\n", error.what());
+  }
+}
+
+CallRecord& TakenCommunicator::record(InterposedCall call) {
+  constexpr std::int64_t late_calls_before = 16;
+  auto& found = records[static_cast<std::size_t>(call)];
+  if (!found)
+    found =
+        std::make_unique<CallRecord>(CallRecord{Rivalry(kin.is_late() ? late_calls_before : Rivalry::calls_before)});
+  return *found;
 }
 
 void open_engines(TakenCommunicator& of, MPI_Comm comm) {
@@ -286,29 +381,35 @@ bool is_wrong_by_library(InterposedCall, TakenCommunicator&, MPI_Comm) { return 
 
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
-  std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there
-  {
-    const std::lock_guard lock(of_process.mutex);
-    const auto* const value = carried_by(comm, of_process.key).taken;
-    if (!value) return;
-    PMPI_Comm_delete_attr(comm, of_process.key);  // the log forgets it
-    // Ranks may free communicators in different orders, and must not wait for each other here.
-    if (value->log) value->log->end_telling();
-    const auto one = std::ranges::find(of_process.all, value, [](const auto& each) { return each.get(); });
-    released = std::move(*one);
-    of_process.all.erase(one);
-    of_process.remember(*released);
-  }
+  const auto* const value = carried_by(comm, of_process.key).taken;
+  if (!value) return;
+  const auto serial = value->serial;
+  PMPI_Comm_delete_attr(comm, of_process.key);   // which erases one without calls
+  decltype(of_process.all)::node_type released;  // freed without the lock, since ranks meet there
+  const std::lock_guard lock(of_process.mutex);
+  released = of_process.all.extract(serial);
+  if (!released) return;
+  // Ranks may free communicators in different orders, and must not wait for each other here.
+  if (released.mapped()->log) released.mapped()->log->leave();
+  of_process.remember(*released.mapped());
 }
 
 void release_all() noexcept {
   auto& of_process = registry();
   // Ranks may have met communicators in different orders, where calls do not block.
-  for (const auto& one : of_process.all)
-    if (one->log) one->log->begin_telling();
-  for (const auto& one : of_process.all)
-    if (one->log) one->log->end_telling();
-  for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(*of_process.all.back());
+  const auto for_each_log = [&](auto action) {
+    for (const auto& [serial, one] : of_process.all)
+      if (one->log) action(*one->log);
+  };
+  for_each_log([](CallLog& log) {
+    if (log.is_forgotten()) log.leave();
+  });
+  for_each_log([](CallLog& log) { log.begin_telling(); });
+  for_each_log([](CallLog& log) { log.end_telling(); });
+  for_each_log([](CallLog& log) { log.begin_telling_leftovers(); });
+  for_each_log([](CallLog& log) { log.end_telling_leftovers(); });
+  for (; !of_process.all.empty(); of_process.all.erase(std::prev(of_process.all.end())))
+    of_process.remember(*of_process.all.rbegin()->second);
   of_process.key = MPI_KEYVAL_INVALID;
 }
 

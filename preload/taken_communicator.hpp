@@ -49,11 +49,16 @@ struct LibraryMistakes {
 /// Kept by an attribute of the program's communicator.
 struct TakenCommunicator {
   int ranks = 0;
-  std::array<CallRecord, interposed_calls> records = {};
+  std::array<std::unique_ptr<CallRecord>, interposed_calls> records = {};  ///< null: no call yet
   std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or it is not known yet
   std::string neighborhoods_left_to_library = {};
   std::unique_ptr<Engines> engines = {};
-  std::unique_ptr<CallLog> log = {};  ///< where calls are recorded
+  std::unique_ptr<CallLog> log = {};                   ///< where calls are recorded, after the first call
+  std::shared_ptr<CallLogFamily> log_family = {};      ///< its own; null: calls are not recorded
+  std::shared_ptr<CallLogFamily> kin_log_family = {};  ///< of what it is a duplicate of
+  Kinship kin = {};
+  std::int64_t duplicates = 0;  ///< that were made of it
+  std::int64_t serial = 0;      ///< in the order in which communicators were met
   Neighbors neighbors = {};
   bool has_neighbor_twice = false;               ///< this rank; where there are engines, any
   std::optional<LibraryMistakes> mistakes = {};  ///< nothing: not asked yet
@@ -61,7 +66,8 @@ struct TakenCommunicator {
   std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
   std::vector<MPI_Datatype> send_types = {}, receive_types = {};
 
-  CallRecord& record(InterposedCall call) { return records[static_cast<std::size_t>(call)]; }
+  /// @throws std::bad_alloc  of the first call of a kind
+  CallRecord& record(InterposedCall call);
 };
 
 /// The ranks that a collective of a communicator names: of an intercommunicator the remote ones. Local.
@@ -73,9 +79,13 @@ struct Degrees {
 };
 Degrees degrees_in(MPI_Comm comm);
 
-/// What the communicator carries; it is made where there is nothing yet. Local.
+/// What the communicator carries; it is made where there is nothing yet. What one carries its duplicates inherit, but
+/// for engines. Local.
 /// @return null if MPI does not know the communicator
 TakenCommunicator* taken(MPI_Comm comm);
+
+/// Lets duplicates of MPI_COMM_WORLD inherit what it carries. After MPI_Init; local.
+void begin_taking() noexcept;
 
 /// Makes the engine that runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);

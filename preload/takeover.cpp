@@ -8,14 +8,17 @@
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
+#include "preload/ticks.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/returned_errors.hpp"
 #include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
@@ -235,10 +238,12 @@ Ran run_taken(const Call& call, TakenCommunicator& of) {
 }
 
 /// May be collective where the call blocks.
-void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, double begin_s, double end_s) {
+void write_down(const Call& call, const Ran& ran, TakenCommunicator& of, double begin_s, double end_s) {
   thread_local SentBlocks sent;
   sent.clear();
   try {
+    std::optional<ReturnedErrors> errors;  // which a type that is none gives once more
+    if (ran.code != MPI_SUCCESS) errors.emplace();
     call.sends(of, sent);
   } catch (const std::bad_alloc&) {
     sent.is_cut = true;
@@ -250,7 +255,7 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
     of.log->tell();
   };
   tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
-  of.log->add(call.kind, CallSite::of_program(), sent, by, begin_s, end_s);
+  of.log->add(call.kind, CallSite::of_program(), sent, ran.by, begin_s, end_s);
   tell_if(of.log->is_due());
 }
 
@@ -260,6 +265,7 @@ void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, d
 int find_taken(const Call& call, TakenCommunicator*& of) {
   try {
     of = insist([&] { return taken(call.comm); });
+    if (of) insist([&] { of->record(call.kind); });
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
     return raise(call, tell(call, error));
@@ -280,10 +286,10 @@ int run(const Call& call) {
   const Inside inside;
   const double begin_s = monotonic_seconds();
   const auto ran = run_taken(call, *of);
-  const double end_s = monotonic_seconds();
+  const double end_s = std::max(monotonic_seconds(), begin_s);
   of->record(call.kind).seconds += end_s - begin_s;
   if (call.ours) trial_budget().earn(end_s - begin_s);
-  if (asked.reports || asked.logs()) write_down(call, ran.by, *of, begin_s, end_s);
+  if (asked.reports || asked.logs()) write_down(call, ran, *of, begin_s, end_s);
   return ran.code;
 }
 

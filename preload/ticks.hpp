@@ -10,6 +10,10 @@ namespace commpass {
 /// Time in units of the processor, which is read faster than a clock.
 std::uint64_t read_ticks();
 
+/// A clock that all processes of a node share: that of the system (CLOCK_MONOTONIC), by ticks since a reading of this
+/// thread that is at most a millisecond old.
+Seconds monotonic_seconds();
+
 /// Turns ticks into seconds: by the clock of the system, which it reads again whenever the time has doubled.
 class TickClock {
  public:

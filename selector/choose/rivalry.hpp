@@ -20,9 +20,13 @@ class Rivalry {
  public:
   enum class Turn { library, ours, both };
 
-  static constexpr std::int64_t calls_before = 2;  ///< of the library before the first trial
+  static constexpr std::int64_t calls_before = 2;  ///< on a communicator of which nothing else is known
   static constexpr int pairs = 10;  ///< of times that decide; even, as calls in place take turns (run_in_turn)
   static constexpr int growth = 8;  ///< between one decision and the next
+
+  Rivalry() : Rivalry(calls_before) {}
+  /// @param first_calls  of the library before the first trial
+  explicit Rivalry(std::int64_t first_calls) : tries_at_(first_calls) {}
 
   /// Who runs the next call; `both`: a trial is due, and is run or postponed. To be asked once for each call.
   Turn next();
@@ -52,7 +56,7 @@ class Rivalry {
  private:
   void close(bool is_ours);
 
-  std::int64_t calls_ = 0, tries_at_ = calls_before;
+  std::int64_t calls_ = 0, tries_at_;
   bool is_ours_ = false, is_first_ = true;
   MedianInterval ratio_ = {0, 0, 0};
   Seconds loss_s_ = 0;

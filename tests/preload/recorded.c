@@ -11,6 +11,8 @@ enum {
   half_calls = 4,
   copy_calls = 17,
   started_calls = 5,
+  short_lived = 40,
+  short_calls = 3,
   full_log_calls = 66,
   late_ms = 100
 };
@@ -93,6 +95,14 @@ int main(int argc, char** argv) {
   for (int step = 0; step < 2; ++step) {
     start(flooded, full_log_calls);
     equal(flooded, 1, 0);
+  }
+
+  /* Ever new duplicates, of which each is used for few calls. */
+  for (int i = 0; i < short_lived; ++i) {
+    MPI_Comm duplicate;
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    for (int call = 0; call < short_calls; ++call) equal(duplicate, 3, 0);
+    MPI_Comm_free(&duplicate);
   }
 
   /* Freed in different orders, as collectors of garbage do. */

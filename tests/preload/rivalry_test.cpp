@@ -35,6 +35,12 @@ TEST(Rivalry, LeavesTheFirstCallsToTheLibraryWithoutAsking) {
   EXPECT_EQ(rivalry.next(), Rivalry::Turn::both);
 }
 
+TEST(Rivalry, LeavesTheLibraryAsManyCallsAsToldBeforeTheFirstTrial) {
+  Rivalry of_short_lived(16);
+  for (int call = 0; call < 16; ++call) EXPECT_EQ(of_short_lived.next(), Rivalry::Turn::library);
+  EXPECT_EQ(of_short_lived.next(), Rivalry::Turn::both);
+}
+
 TEST(RivalryTurns, TellAheadWhoRuns) {
   constexpr Seconds long_s = 1e-2;  // trials are affordable from the first calls on
   const auto told = [](double calls, double ratio, Seconds library_s) {
