@@ -160,9 +160,9 @@ commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=
   EXPECT "left to the MPI library: .*sometimes")
 
 # What record writes of exchanges that are known.
-foreach(name recorded messages)
+foreach(name duplicates recorded messages)
   add_executable(${name} preload/${name}.c)
-  target_link_libraries(${name} PRIVATE MPI::MPI_CXX)
+  target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
   target_compile_options(${name} PRIVATE -Wall -Wextra)
 endforeach()
@@ -170,7 +170,7 @@ list(JOIN COMMPASS_MPIEXEC_FLAGS " " commpass_mpiexec_flags)
 list(JOIN COMMPASS_MPI_ENVIRONMENT " " commpass_mpi_environment)
 commpass_test(recorded_test SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector
   PROPERTIES RUN_SERIAL ON LABELS mpi TIMEOUT 300)
-add_dependencies(recorded_test commpass commpass_mpi messages recorded)
+add_dependencies(recorded_test commpass commpass_mpi duplicates messages recorded)
 set(commpass_recorded_fortran "")
 set(commpass_messages_fortran "")
 if(COMMPASS_FORTRAN)
@@ -186,7 +186,7 @@ if(COMMPASS_FORTRAN)
 endif()
 target_compile_definitions(recorded_test PRIVATE
   "COMMPASS_TEST_COMMAND=\"$<TARGET_FILE:commpass>\"" "COMMPASS_TEST_RECORDED=\"$<TARGET_FILE:recorded>\""
-  "COMMPASS_TEST_MESSAGES=\"$<TARGET_FILE:messages>\""
+  "COMMPASS_TEST_MESSAGES=\"$<TARGET_FILE:messages>\"" "COMMPASS_TEST_DUPLICATES=\"$<TARGET_FILE:duplicates>\""
   "COMMPASS_TEST_FORTRAN=${commpass_recorded_fortran}"
   "COMMPASS_TEST_MESSAGES_FORTRAN=${commpass_messages_fortran}"
   "COMMPASS_TEST_MPIEXEC=\"env ${commpass_mpi_environment} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}\""

@@ -194,6 +194,18 @@ TEST_F(Recorded, NamesTheProgramsOwnPlaces) {
   }
 }
 
+TEST_F(Recorded, HasAllCallsOnDuplicatesThatThreadsMakeAndFree) {
+  const auto result = record(file_, 2, COMMPASS_TEST_DUPLICATES);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto record = read_record(file_);
+  const auto equal = of_kind(record, "alltoall", 2);
+  constexpr int duplicates = 2 * 60 * 4;
+  ASSERT_EQ(equal.size(), 1U);
+  EXPECT_EQ(equal[0].calls, 5 * duplicates);
+  EXPECT_EQ(equal[0].handles, duplicates);
+  EXPECT_EQ(others_of(record, "alltoall").calls, 0);
+}
+
 TEST_F(Recorded, IsAdvisedOn) {
   ASSERT_EQ(record(file_, 4, COMMPASS_TEST_RECORDED).exit_code, 0);
   const auto page = test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --profile generic --ppn 2");
