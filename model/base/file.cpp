@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "model/base/gzip.hpp"
 #include "model/base/text.hpp"
 
 namespace commpass {
@@ -22,10 +22,7 @@ namespace {
 /// Less than 128 KiB: glibc raises its thresholds, of all that a program allocates, when a larger block is freed.
 constexpr unsigned chunk_bytes = 1U << 16;
 
-struct CloseGz {
-  void operator()(gzFile file) const { gzclose(file); }
-};
-using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 }  // namespace
 
@@ -33,27 +30,34 @@ std::string read_file(const std::string& path, const ReadLimit& limit) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw InputError(path, "it is a directory", "name a file");
   errno = 0;
-  const GzFile file(gzopen(path.c_str(), "rb"));  // reads plain files too
+  const File file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) throw InputError(path, fmt::format("it cannot be opened ({})", std::strerror(errno)), "check the name");
 
   std::string contents;
   std::string chunk(chunk_bytes, '\0');
-  while (true) {
-    const int count = gzread(file.get(), chunk.data(), chunk_bytes);
-    int code = Z_OK;
-    const char* reason = gzerror(file.get(), &code);
-    if (code == Z_MEM_ERROR) within_memory(path, [] { throw std::bad_alloc(); });
-    if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
-      throw InputError(path, fmt::format("it is damaged after {} bytes ({})", contents.size(), reason),
-                       "fetch or unpack it again");
-    if (count == 0) return contents;
-    if (count > limit.bytes - std::ssize(contents))
-      throw InputError(path,
-                       fmt::format("it holds more than {}{}", print_bytes(limit.bytes),
-                                   gzdirect(file.get()) ? "" : " when it is unpacked"),
-                       limit.remedy);
-    within_memory(path, [&] { contents.append(chunk, 0, static_cast<std::size_t>(count)); });
+  std::optional<GzipReader> gzip;
+  const auto take = [&](std::string_view piece) {
+    if (std::ssize(piece) > limit.bytes - std::ssize(contents))
+      throw InputError(
+          path, fmt::format("it holds more than {}{}", print_bytes(limit.bytes), gzip ? " when it is unpacked" : ""),
+          limit.remedy);
+    within_memory(path, [&] { contents += piece; });
+  };
+  const auto damaged = [&](const std::string& reason) {
+    return InputError(path, fmt::format("it is damaged after {} bytes ({})", contents.size(), reason),
+                      "fetch or unpack it again");
+  };
+  for (bool is_first = true, is_last = false; !is_last; is_first = false) {
+    const auto read = std::string_view(chunk).substr(0, std::fread(chunk.data(), 1, chunk_bytes, file.get()));
+    if (std::ferror(file.get())) throw damaged(std::strerror(errno));
+    is_last = read.size() < chunk_bytes;
+    if (is_first && read.starts_with(GzipReader::beginning)) within_memory(path, [&] { gzip.emplace(); });
+    if (!gzip) take(read);
+    else if (const auto problem = within_memory(path, [&] { return gzip->unpack(read, take); }); !problem.empty())
+      throw damaged(problem);
   }
+  if (gzip && !gzip->is_complete()) throw damaged("unexpected end of file");
+  return contents;
 }
 
 namespace {
@@ -104,8 +108,6 @@ Target follow(const std::string& name) {
   else if (errno != ENOENT || target.descriptor >= 0) throw cannot_write(name);
   return target;
 }
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// Should a file be on the disk when it is closed? A device or a pipe has none.
 enum class Durable { no, yes };
@@ -158,8 +160,10 @@ void check_writable(const std::string& path) {
   if (!writable) throw cannot_write(path);
 }
 
-void write_file(const std::string& path, std::string_view contents) {
+void write_file(const std::string& path, std::string_view text) {
   const auto target = follow(path);
+  const auto packed = path.ends_with(".gz") ? gzipped(text) : std::string();
+  const auto contents = packed.empty() ? text : packed;
   if (!target.is_replaced()) return write_through(target, path, contents);
   const auto [temporary, descriptor] = create_beside(target, path);
   constexpr mode_t ordinary_permissions = 0644, all_permissions = 07777;

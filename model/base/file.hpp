@@ -16,8 +16,9 @@ struct ReadLimit {
   std::string remedy = "name a smaller file";  ///< for files that hold more
 };
 
-/// The contents of `path`, decompressed if gzipped.
-/// @throws InputError if it cannot be read, holds more than the limit, or a gzipped file is damaged or cut short
+/// The contents of `path`, decompressed if gzipped: of several members one after the other.
+/// @throws InputError if it cannot be read, holds more than the limit, or a gzipped file is damaged, cut short or
+/// followed by anything else
 std::string read_file(const std::string& path, const ReadLimit& limit = {});
 
 /// What `read` returns. A lack of memory in it is the file's, not the caller's.
@@ -34,9 +35,9 @@ auto within_memory(const std::string& path, Read read) {
 
 /// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are
 /// followed, and a file that was there keeps its permissions. Any other kind of file (a device, a FIFO, /dev/stdout,
-/// which "-" stands for, too) is written to.
+/// which "-" stands for, too) is written to. A name that ends with ".gz" has the contents gzipped.
 /// @throws InputError
-void write_file(const std::string& path, std::string_view contents);
+void write_file(const std::string& path, std::string_view text);
 
 /// Finds out now whether write_file could write `path` later, and leaves nothing behind.
 /// @throws InputError

@@ -897,6 +897,16 @@ TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   EXPECT_EQ(test::contents_of(old), "old");
 }
 
+TEST(Pattern, IsGzippedWhereItsNameSaysSo) {
+  const test::TemporaryDirectory directory;
+  const auto packed = directory.path("p.mtx.gz"), plain = directory.path("p.mtx");
+  for (const auto& file : {packed, plain})
+    ASSERT_EQ(commpass("pattern --generate alltoall:ranks=4,bytes=8 -o " + file).exit_code, 0);
+  EXPECT_TRUE(test::contents_of(plain).starts_with("%%MatrixMarket"));
+  EXPECT_TRUE(test::contents_of(packed).starts_with("\x1f\x8b"));
+  EXPECT_EQ(read_file(packed), read_file(plain));
+}
+
 TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
   const test::TemporaryDirectory directory;
   // As /dev/stdout; a name of the machine itself is nothing to try out as root.

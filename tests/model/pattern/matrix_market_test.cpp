@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <random>
+
 #include "model/base/file.hpp"
 #include "model/pattern/pattern.hpp"
 #include "model/support.hpp"
@@ -160,6 +162,53 @@ TEST(MatrixMarketFile, ThatIsCutShortOrDamagedIsRefused) {
     damaged[damaged.size() / 2 + i] = static_cast<char>(~damaged[damaged.size() / 2 + i]);
   const auto path = directory.write("damaged.mtx.gz", damaged);
   expect_sentence(error_of([&] { read_matrix(path); }), {"damaged.mtx.gz"});
+}
+
+TEST(GzippedFile, OfSeveralMembersIsTheirConcatenation) {
+  const test::TemporaryDirectory directory;
+  std::mt19937 random(1);
+  for (int round = 0; round < 30; ++round) {
+    std::string text, members;
+    for (auto count = 1 + random() % 4; count-- > 0;) {
+      std::string part(random() % 3 == 0 ? 0 : random() % 200'000, '\0');
+      const auto letters = 1 + random() % 256;  // few of them make a member short, many make it long
+      for (auto& letter : part) letter = static_cast<char>(random() % letters);
+      write_gzipped(directory.path("member.gz"), part);
+      members += test::contents_of(directory.path("member.gz"));
+      text += part;
+    }
+    ASSERT_TRUE(read_file(directory.write("members.gz", members)) == text) << "round " << round;
+    ASSERT_TRUE(read_file(directory.write("padded.gz", members + std::string(round, '\0'))) == text) << round;
+  }
+}
+
+TEST(GzippedFile, WithAnythingElseBehindItsEndIsRefused) {
+  const test::TemporaryDirectory directory;
+  write_gzipped(directory.path("whole.gz"), many_entries());
+  const auto whole = test::contents_of(directory.path("whole.gz")), zeros = std::string(3, '\0');
+  const auto length = std::to_string(many_entries().size());
+  for (const auto& rest : {std::string("x"), std::string("1 1 5\n"), zeros + "x", zeros + whole, std::string("\x1f"),
+                           std::string("\x1f\x8b"), std::string("\x1fx"), whole.substr(0, whole.size() - 1)}) {
+    const auto path = directory.write("followed.mtx.gz", whole + rest);
+    expect_sentence(error_of([&] { read_matrix(path); }), {"followed.mtx.gz", "is damaged after", "fetch"});
+  }
+  const auto path = directory.write("followed.mtx.gz", whole + "1 1 5\n");
+  expect_sentence(error_of([&] { read_matrix(path); }),
+                  {"after " + length + " bytes", "that are no gzip follow its end"});
+}
+
+TEST(GzippedFile, IsWrittenWhereTheNameSaysSo) {
+  const test::TemporaryDirectory directory;
+  for (const std::size_t bytes : {0, 1, 65'535, 65'536, 65'537, 1 << 20}) {
+    std::string text(bytes, ' ');
+    std::mt19937 random(1);
+    for (auto& letter : text) letter = static_cast<char>(random());
+    write_file(directory.path("written.gz"), text);
+    EXPECT_TRUE(test::contents_of(directory.path("written.gz")).starts_with("\x1f\x8b")) << bytes;
+    EXPECT_TRUE(read_file(directory.path("written.gz")) == text) << bytes;
+    write_file(directory.path("written"), text);
+    EXPECT_TRUE(test::contents_of(directory.path("written")) == text) << bytes;
+  }
 }
 
 TEST(MatrixMarketFile, ThatIsNotThereIsNamed) {
