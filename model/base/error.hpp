@@ -15,11 +15,11 @@ class Error : public std::runtime_error {
 /// Something that the user gave is wrong: a file, a profile, a strategy, a rank.
 class InputError : public Error {
  public:
+  /// Control characters, which files and arguments may hold, are escaped in the message: "\n", "\x1b".
   /// @param where   file and place ("lassen.json, key host.node"), or the argument
   /// @param what    the error there
   /// @param remedy  what to do about it
-  InputError(const std::string& where, const std::string& what, const std::string& remedy)
-      : Error(where + ": " + what + "; " + remedy + ".") {}
+  InputError(const std::string& where, const std::string& what, const std::string& remedy);
 };
 
 /// A strategy that is well-formed but cannot be used for this layout or profile.

@@ -89,6 +89,7 @@ int descriptor_of(const std::filesystem::path& path) {
 
 /// @throws InputError if links lead nowhere in the end, or their target cannot be examined
 Target follow(const std::string& name) {
+  if (has_control_characters(name)) throw InputError(name, "its name has control characters", "use another name");
   constexpr int most_links = 40;  // as Linux
   std::filesystem::path path = name == "-" ? "/dev/stdout" : name;
   Target target;

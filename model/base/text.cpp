@@ -11,6 +11,9 @@
 
 namespace commpass {
 
+InputError::InputError(const std::string& where, const std::string& what, const std::string& remedy)
+    : Error(escape_control_characters(where + ": " + what + "; " + remedy + ".")) {}
+
 std::string_view without_byte_order_mark(std::string_view text, const std::string& origin) {
   constexpr std::string_view utf_8 = "\xEF\xBB\xBF";
   for (const std::string_view utf_16 : {"\xFF\xFE", "\xFE\xFF"})
@@ -23,6 +26,25 @@ std::string_view take_line(std::string_view& text) {
   const auto line = text.substr(0, end);
   text.remove_prefix(std::min(end + (text.substr(end).starts_with("\r\n") ? 2 : 1), text.size()));
   return line;
+}
+
+namespace {
+
+bool is_control_character(char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; }
+
+}  // namespace
+
+bool has_control_characters(std::string_view text) { return std::ranges::any_of(text, is_control_character); }
+
+std::string escape_control_characters(std::string_view text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == '\n') result += "\\n";
+    else if (letter == '\t') result += "\\t";
+    else if (is_control_character(letter)) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+    else result += letter;
+  }
+  return result;
 }
 
 std::string lower_case(std::string_view text) {

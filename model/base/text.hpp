@@ -31,6 +31,12 @@ std::string_view without_byte_order_mark(std::string_view text, const std::strin
 /// Takes the first line from a text, without its end: LF, CR LF or CR.
 std::string_view take_line(std::string_view& text);
 
+/// Control characters of ASCII: those below a blank, and DEL.
+bool has_control_characters(std::string_view text);
+
+/// The text with "\n", "\t" or "\x1b" in place of control characters, so that it is one line and moves no cursor.
+std::string escape_control_characters(std::string_view text);
+
 /// With a to z in place of A to Z.
 std::string lower_case(std::string_view text);
 

@@ -27,7 +27,7 @@ void CalibrateArguments::add_to(Command& command) {
   command.add(
       {{"-o,--output", &output,
         "profile to write (default: NAME.json in the user's directory, where programs and commands find it)"},
-       {"--name", &name, "name of the machine (default: " + name + ")"},
+       {"--name", &name, "name of the machine (default: " + name + ")", {.checks = {no_control_characters()}}},
        {"--budget", &budget, "time to take, 60s or 2min"},
        {"--ppn", &ppn, "for trying things out: treat the ranks as nodes of this many", {.checks = {positive()}}},
        {"--layout",

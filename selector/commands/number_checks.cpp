@@ -22,4 +22,12 @@ Check between(std::int64_t least, std::int64_t most) {
           }};
 }
 
+Check no_control_characters() {
+  return {"", [](const std::string& text) {
+            return has_control_characters(text)
+                       ? fmt::format("'{}' has control characters; leave them out", escape_control_characters(text))
+                       : "";
+          }};
+}
+
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// Checks of switches that take a number.
+// Checks of the values of switches: numbers, and names.
 #pragma once
 
 #include <cstdint>
@@ -9,5 +9,8 @@ namespace commpass {
 
 Check positive();
 Check between(std::int64_t least, std::int64_t most);
+
+/// Of what is shown in one line.
+Check no_control_characters();
 
 }  // namespace commpass

@@ -147,6 +147,7 @@ void build(CLI::App& app, const Command& command) {
 /// @return the exit code
 int refuse_usage(std::string text, bool speaks) {
   constexpr int wrong_usage = 2;
+  text = escape_control_characters(text);
   if (text.find("--help") == std::string::npos) text += "\nRun with --help for more information.";
   if (speaks) std::fputs((text + "\n").c_str(), stderr);
   return wrong_usage;

@@ -343,6 +343,36 @@ TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {
                       {"there is not enough memory", "fewer ranks"});
 }
 
+TEST(BadInput, WithControlCharactersIsShownInOneLine) {
+  const test::TemporaryDirectory directory;
+  const auto text = directory.write("text.mtx", "0 8\n\x1b[31m 0\n");
+  expect_one_sentence(commpass("pattern --statistics --pattern " + text), {"'\\x1b[31m' is no number"});
+  expect_one_sentence(commpass("predict --ppn 2 --profile 'a\nb\x7f' --generate alltoall:ranks=4,bytes=8"),
+                      {"profile a\\nb\\x7f"});
+  const auto unknown = commpass("'pre\tdict\n'");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(unknown.err.find("pre\\tdict\\n: 'commpass' has no such command"), 0U) << unknown.err;
+}
+
+TEST(Names, HaveNoControlCharacters) {
+  const test::TemporaryDirectory directory;
+  const auto import = "profile import " + std::string(COMMPASS_TEST_PROFILES) + "/times/tioga.csv.gz ";
+  for (const auto* name : {"--name", "--site", "--note"}) {
+    auto words = import + name + " 'a\nb' -o " + directory.path("a.json");
+    if (std::string(name) != "--name") words += " --name tioga";
+    const auto refused = commpass(words);
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_NE(refused.err.find(std::string(name) + ": 'a\\nb' has control characters"), std::string::npos)
+        << refused.err;
+  }
+  for (const std::string& command :
+       {import + "--name tioga", std::string("profile convert lassen"), std::string("profile merge lassen lassen"),
+        std::string("pattern --generate alltoall:ranks=4,bytes=8")})
+    expect_one_sentence(commpass(command + " -o " + directory.path("'x\ny\x1b.json'")),
+                        {"x\\ny\\x1b.json: its name has control characters", "use another name"});
+  EXPECT_TRUE(directory.names().empty());
+}
+
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
   const std::string run = "predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --profile lassen";
   expect_one_sentence(commpass(run, "COMMPASS_LAYOUT=4y"), {"environment variable COMMPASS_LAYOUT"});

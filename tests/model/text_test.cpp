@@ -17,6 +17,16 @@ TEST(PrintBytes, IsReadBackExactly) {
     EXPECT_EQ(parse_bytes(print_bytes(bytes)), bytes);
 }
 
+TEST(ControlCharacters, AreEscapedAndNothingElseIs) {
+  EXPECT_EQ(escape_control_characters("a\nb\tc\x1b[0m\r\x7f"), "a\\nb\\tc\\x1b[0m\\x0d\\x7f");
+  for (const std::string plain : {"", " ", "~", "\\n", "\xc3\xa9", "\xff", "µs"}) {
+    EXPECT_EQ(escape_control_characters(plain), plain);
+    EXPECT_FALSE(has_control_characters(plain)) << plain;
+  }
+  for (const std::string& text : {std::string(1, '\0'), std::string("a\x1f"), std::string("\x7f")})
+    EXPECT_TRUE(has_control_characters(text));
+}
+
 TEST(Sizes, AreReadWithBinaryUnits) {
   EXPECT_EQ(parse_bytes("512"), 512);
   EXPECT_EQ(parse_bytes("512B"), 512);
