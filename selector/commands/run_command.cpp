@@ -176,7 +176,10 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
     app.parse(argc, argv);
     named_command(app, command).command->run();
     if (speaks) warn_unknown(read_environment());
-  } catch (const CLI::Success& asked) {  // --help or --version
+  } catch (const CLI::CallForVersion&) {
+    if (argc > 2) return refuse_usage(explain_further_word(command, argv), speaks);
+    if (speaks) std::fputs((command.version + "\n").c_str(), stdout);
+  } catch (const CLI::Success& asked) {  // --help
     std::ostringstream out, err;
     app.exit(asked, out, err);
     if (speaks) std::fputs(out.str().c_str(), stdout);

@@ -152,6 +152,12 @@ std::optional<std::string> find_unknown_command(const Command& command, int argc
   return std::nullopt;
 }
 
+std::string explain_further_word(const Command& command, const char* const* argv) {
+  const std::string first = argv[1];
+  const auto* const word = first == "-V" || first == "--version" ? argv[2] : argv[1];
+  return fmt::format("{}: '{} --version' takes no other word; leave it out", word, command.name);
+}
+
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const Command& command) {
   const auto named = named_command(app, command);
   if (auto unknown = find_unknown_word(named)) return *unknown;

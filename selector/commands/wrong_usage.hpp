@@ -30,6 +30,9 @@ std::optional<std::string> find_empty(const Command& command, int argc, const ch
 /// CLI11 would say that a command is missing.
 std::optional<std::string> find_unknown_command(const Command& command, int argc, const char* const* argv);
 
+/// A sentence on a word beside --version.
+std::string explain_further_word(const Command& command, const char* const* argv);
+
 /// What CLI11 says of a wrong command line, in our words.
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const Command& command);
 

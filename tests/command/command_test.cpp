@@ -788,6 +788,16 @@ TEST(Version, IsPrinted) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.out.rfind("commpass ", 0), 0U) << run.out;
   EXPECT_NE(run.out.find('.'), std::string::npos) << run.out;
+  for (const auto& [words, word] : {std::pair("--version extra", "extra"),
+                                    {"-V --json", "--json"},
+                                    {"--version predict", "predict"},
+                                    {"predict --version", "--version"},
+                                    {"--version --version", "--version"}}) {
+    const auto refused = commpass(words);
+    EXPECT_EQ(refused.exit_code, 2) << words;
+    EXPECT_EQ(refused.out, "") << words;
+    EXPECT_EQ(refused.err.find(std::string(word) + ": "), 0U) << refused.err;
+  }
 }
 
 TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {
