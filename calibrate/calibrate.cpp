@@ -25,11 +25,15 @@ namespace commpass {
 namespace {
 
 /// A machine with levels and no parameters.
+/// @throws InputError if no profile can have these
 Machine machine_like(const Layout& layout, const std::string& name) {
   Machine machine;
   machine.name = name;
   machine.levels.clear();
   for (const auto& level : layout.level_names()) machine.levels.push_back({.name = level});
+  if (const auto misplaced = find_misplaced(machine.levels))
+    throw InputError("layout", fmt::format("level '{}' {}", machine.name_of(misplaced->level), misplaced->why),
+                     "name its levels outermost first");
   return machine;
 }
 

@@ -14,6 +14,20 @@ double Channel::least_beta() const {
   return std::ranges::min(protocols, {}, &Protocol::beta_s_per_byte).beta_s_per_byte;
 }
 
+std::optional<MisplacedLevel> find_misplaced(std::span<const MachineLevel> levels) {
+  const auto node = find_level(levels, node_level_name);
+  if (!node) return std::nullopt;
+  for (const char* part : {"cache", "numa", "socket"})
+    if (const auto level = find_level(levels, part); level && *level > *node)
+      return MisplacedLevel{*level, "is part of a node, outside 'node'"};
+  if (const auto group = find_level(levels, standard_level::name(standard_level::group)); group && *group < *node)
+    return MisplacedLevel{*group, "consists of nodes, within 'node'"};
+  const auto& outermost = standard_level::name(standard_level::network);
+  if (const auto network = find_level(levels, outermost); network && levels.back().name != outermost)
+    return MisplacedLevel{*network, "contains all nodes, within another level"};
+  return std::nullopt;
+}
+
 const Channel* MemoryChannels::find(Level level) const {
   for (std::size_t i = level; i < by_level.size(); ++i)
     if (has(static_cast<Level>(i))) return &*by_level[i];

@@ -185,6 +185,16 @@ Limits merged(Limits limits, const Limits& others);
 /// third of those with 84 to 105 lost messages, which were sent again 160 ms later (docs/profiles.md, "Limits").
 inline constexpr int default_messages_off_node = 64;
 
+/// A level that is on the wrong side of others, and why, for people.
+struct MisplacedLevel {
+  Level level;
+  const char* why;
+};
+
+/// By names alone: a level of a node outside it, a group of nodes within one, a network that is not the outermost
+/// level. Nothing where there is none, or no node.
+std::optional<MisplacedLevel> find_misplaced(std::span<const MachineLevel> levels);
+
 /// One machine. Rates that are absent in the profile are infinite here; a measured parameter without a cost is 0.
 /// docs/profiles.md names the stand-ins for absent parameters.
 struct Machine {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "model/base/error.hpp"
@@ -15,18 +14,6 @@ namespace commpass {
 namespace {
 
 using Place = MachineParameter::Place;
-
-/// NAME, or NAME#2 for the second element of that name.
-class ElementNames {
- public:
-  std::string next(const std::string& name) {
-    const int use = ++uses_[name];
-    return use == 1 ? name : fmt::format("{}#{}", name, use);
-  }
-
- private:
-  std::map<std::string, int> uses_;
-};
 
 /// KEY=VALUE, KEY=*FACTOR or KEY*FACTOR.
 struct Assignment {
@@ -77,20 +64,16 @@ std::vector<NamedParameter> named_parameters(Machine& machine) {
     const auto above = "levels." + level.name + ".";
     for (const auto& [memory, channels] : {std::pair("host.", &machine.host), std::pair("device.", &machine.device)}) {
       if (!channels->has(i)) continue;
-      ElementNames names;
       for (auto& protocol : channels->by_level[i]->protocols)
-        add(Place::protocol, above + memory + names.next(protocol.name) + ".", &protocol);
+        add(Place::protocol, above + memory + protocol.name + ".", &protocol);
       add(Place::channel, above + memory, &*channels->by_level[i]);
     }
     for (const auto& row : parameters_of(Place::level))
       if (is_of_level(row, i, node, machine.outermost())) result.push_back({above + row.key, &row, &level});
   }
   for (const auto& [above, copies] : {std::pair("copy.device_to_host.", &machine.device_to_host),
-                                      std::pair("copy.host_to_device.", &machine.host_to_device)}) {
-    ElementNames names;
-    for (auto& copy : *copies)
-      add(Place::copy, above + names.next(fmt::format("{}_processes", copy.processes)) + ".", &copy);
-  }
+                                      std::pair("copy.host_to_device.", &machine.host_to_device)})
+    for (auto& copy : *copies) add(Place::copy, fmt::format("{}{}_processes.", above, copy.processes), &copy);
   add(Place::devices, "devices.", &machine);
   add(Place::local, "local.", &machine);
   add(Place::operations, "operations.", &machine.operations);

@@ -21,8 +21,7 @@ struct NamedParameter {
 };
 
 /// All that the machine has or may have: of each of its levels, channels, protocols and copies every row, the absent
-/// ones, too. Of two protocols of one name the second is called NAME#2. Valid while the machine lives and its lists do
-/// not grow.
+/// ones, too. Valid while the machine lives and its lists do not grow.
 std::vector<NamedParameter> named_parameters(Machine& machine);
 
 /// Does the pattern match the name, where each '*' stands for one part of it?

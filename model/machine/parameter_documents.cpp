@@ -117,9 +117,10 @@ std::string profile_schema() {
         "are absent. "
         "'commpass profile schema' prints this schema, 'commpass profile convert' writes older profiles in it."},
        {"$comment",
-        "Commpass itself reads profiles more strictly: no two levels have one name, only the last protocol of a "
-        "channel has no max_bytes, those of the others grow, parameters of a level have a meaning there, integers are "
-        "written without a fraction, and no key is written twice."},
+        "Commpass itself reads profiles more strictly: no two levels, protocols of a channel or numbers of copying "
+        "processes are the same, levels are listed innermost first, names have no control characters, only the last "
+        "protocol of a channel has no max_bytes, those of the others grow, parameters of a level have a meaning there, "
+        "integers are written without a fraction, and no key is written twice."},
        {"type", "object"},
        {"required", Json::array({"schema_version", "name", "provenance", "levels"})},
        {"additionalProperties", false},

@@ -92,6 +92,14 @@ class ObjectReader {
     return value.get<std::string>();
   }
 
+  /// What is shown in one line, and typed.
+  std::string name_under(const std::string& key) {
+    auto text = string(key);
+    if (has_control_characters(text))
+      throw error(name(key), "is " + Json(text).dump(), "use a name without control characters");
+    return text;
+  }
+
   ObjectReader object(const std::string& key) { return {require(key), origin_, name(key), unknown_keys_}; }
   ObjectReader element(const std::string& key, std::size_t index) {
     return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index), unknown_keys_};
@@ -133,7 +141,7 @@ class ObjectReader {
 
 Protocol read_protocol(ObjectReader in, bool is_last, std::int64_t version) {
   Protocol protocol;
-  protocol.name = in.string("name");
+  protocol.name = in.name_under("name");
   if (is_last && in.find("max_bytes")) throw in.error(in.name("max_bytes"), "limits the last protocol", "remove it");
   if (!is_last) in.require("max_bytes");
   in.parameters(Place::protocol, &protocol, version);
@@ -146,7 +154,11 @@ Channel read_channel(ObjectReader in, std::int64_t version) {
   const auto count = in.array_size("protocols");
   if (count == 0) throw in.error(in.name("protocols"), "is empty", "give at least one protocol");
   for (std::size_t i = 0; i < count; ++i) {
-    channel.protocols.push_back(read_protocol(in.element("protocols", i), i + 1 == count, version));
+    auto protocol = read_protocol(in.element("protocols", i), i + 1 == count, version);
+    if (std::ranges::find(channel.protocols, protocol.name, &Protocol::name) != channel.protocols.end())
+      throw in.error(fmt::format("{}[{}].name", in.name("protocols"), i),
+                     "is " + Json(protocol.name).dump() + ", as that of another protocol", "name each protocol once");
+    channel.protocols.push_back(std::move(protocol));
     if (i > 0 && i + 1 < count && channel.protocols[i].max_bytes <= channel.protocols[i - 1].max_bytes)
       throw in.error(fmt::format("{}[{}].max_bytes", in.name("protocols"), i), "does not grow",
                      "list protocols from small to large messages");
@@ -161,8 +173,13 @@ std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key, st
   if (!in.find(key)) return copies;
   for (std::size_t i = 0; i < in.array_size(key); ++i) {
     auto element = in.element(key, i);
-    element.parameters(Place::copy, &copies.emplace_back(), version);
+    DeviceCopy copy;
+    element.parameters(Place::copy, &copy, version);
     element.finish();
+    if (std::ranges::find(copies, copy.processes, &DeviceCopy::processes) != copies.end())
+      throw in.error(element.name("processes"), fmt::format("is {}, as that of another entry", copy.processes),
+                     "keep one of the two");
+    copies.push_back(copy);
   }
   return copies;
 }
@@ -224,6 +241,10 @@ void read_levels(ObjectReader& in, Machine& machine, std::int64_t version) {
   if (machine.node_level() == machine.outermost())
     throw in.error("levels", fmt::format("ends with '{}'", node_level_name),
                    "add the level of all nodes, such as {\"name\": \"network\"}");
+  if (const auto misplaced = find_misplaced(machine.levels))
+    throw in.error(fmt::format("levels[{}].name", misplaced->level),
+                   fmt::format("is {}, which {}", Json(machine.name_of(misplaced->level)).dump(), misplaced->why),
+                   "list levels innermost first");
   for (Level i = 0; i < count; ++i) {
     auto& level = readers[i];
     level.parameters(Place::level, &machine.levels[i], version);
@@ -284,7 +305,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   if (version > first_version && in.find("schema_minor") && in.natural("schema_minor") > known_minor(version))
     in.pass_over_unknown(profile.unknown_keys);
   Machine& machine = profile.machine;
-  machine.name = in.string("name");
+  machine.name = in.name_under("name");
   auto provenance = in.require("provenance");
   if (!provenance.is_object()) throw in.error("provenance", "is no object", "write {...}");
   rename_provenance(provenance);

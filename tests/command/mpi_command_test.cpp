@@ -350,6 +350,8 @@ TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
   expect_our_sentence(mpirun(2, "calibrate --budget soon -o " + directory.path("x.json")), {"--budget soon", "60s"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1s --layout 3x3 -o " + directory.path("x.json")),
                       {"layout 3x3", "9 ranks but 2"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s --layout socket=2,node=1,core=1 -o " + directory.path("x.json")),
+                      {"layout: level 'socket' is part of a node, outside 'node'", "outermost first"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_PROGRESS=soon"),
                       {"COMMPASS_PROGRESS"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1s --name a/b"), {"--name a/b", "-o FILE"});

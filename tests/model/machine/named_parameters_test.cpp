@@ -16,7 +16,7 @@ using test::expect_sentence;
 Profile profile() {
   return parse_profile(R"({"schema_version": 3, "name": "mine", "provenance": {},
     "levels": [{"name": "node", "host": {"protocols": [{"name": "eager", "max_bytes": 4096, "alpha_s": 1e-6, "beta_s_per_byte": 1e-10},
-                                                       {"name": "eager", "alpha_s": 2e-6, "beta_s_per_byte": 1e-10, "alpha_next_s": 1e-6}]},
+                                                       {"name": "rendezvous", "alpha_s": 2e-6, "beta_s_per_byte": 1e-10, "alpha_next_s": 1e-6}]},
                 "up_rate_bytes_per_s": 1e10},
                {"name": "network", "host": {"protocols": [{"name": "all", "alpha_s": 4e-6, "beta_s_per_byte": 2e-10}]}}],
     "copy": {"device_to_host": [{"processes": 4, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
@@ -37,7 +37,7 @@ TEST(NamedParameters, AreCalledByLevelChannelAndProtocol) {
   auto machine = profile().machine;
   std::set<std::string> names;
   for (const auto& each : named_parameters(machine)) EXPECT_TRUE(names.insert(each.name).second) << each.name;
-  for (const auto* name : {"levels.node.host.eager.alpha_s", "levels.node.host.eager#2.alpha_s",
+  for (const auto* name : {"levels.node.host.eager.alpha_s", "levels.node.host.rendezvous.alpha_s",
                            "levels.node.host.gamma_s", "levels.node.up_rate_bytes_per_s",
                            "levels.network.node_share_bytes_per_s", "copy.device_to_host.4_processes.beta_s_per_byte",
                            "devices.per_node", "local.copy_block_s", "operations.put_s"})
@@ -95,7 +95,7 @@ TEST(SetParameters, RefusesWhatAProfileCannotHave) {
   expect_sentence(refusal("levels.*.up_rate_bytes_per_s*x"), {"x is no factor"});
   expect_sentence(refusal("levels.node.host.rendezvous_from_bytes=8k"), {"cannot be 8k", "8KiB"});
   expect_sentence(refusal("operations.put_s*2"), {"operations.put_s is absent from profile mine", "use KEY=VALUE"});
-  expect_sentence(refusal("levels.node.host.eager#2.max_bytes=4"), {"limits the last protocol"});
+  expect_sentence(refusal("levels.node.host.rendezvous.max_bytes=4"), {"limits the last protocol"});
   for (const auto* text : {"", "=", "=3", "local.copy_block_s", "local.copy_block_s=", "*"})
     EXPECT_NE(refusal(text), "") << text;
 }
