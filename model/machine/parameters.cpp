@@ -301,6 +301,33 @@ const char* symbol_of(MachineParameter::Unit unit) {
   return "";
 }
 
+const char* words_of(MachineParameter::Unit unit) {
+  switch (unit) {
+    case seconds: return "seconds";
+    case seconds_per_byte: return "seconds per byte";
+    case bytes_per_second: return "bytes per second";
+    case messages_per_second: return "messages per second";
+    case bytes: return "bytes";
+    case count: return "a number";
+  }
+  return "";
+}
+
+MachineParameter::Range plausible_range(const MachineParameter& parameter) {
+  // 100 KB/s is less than the slowest Ethernet, 1 PB/s more than the caches of any node.
+  constexpr double longest_latency_s = 0.1, longest_s_per_byte = 1e-5, least_bytes_per_s = 1e5, most_bytes_per_s = 1e15;
+  constexpr double least_messages_per_s = 1e3, most_messages_per_s = 1e12;
+  switch (parameter.unit) {
+    case seconds: return {-longest_latency_s, longest_latency_s};
+    case seconds_per_byte: return {0, longest_s_per_byte};
+    case bytes_per_second: return {least_bytes_per_s, most_bytes_per_s};
+    case messages_per_second: return {least_messages_per_s, most_messages_per_s};
+    case bytes:
+    case count: return parameter.range;
+  }
+  return parameter.range;
+}
+
 std::string format_parameter(MachineParameter::Unit unit, const ParameterValue& value) {
   constexpr double giga = 1e9, mega = 1e6, nano = 1e-9;
   const double number = to_double(value);

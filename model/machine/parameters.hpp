@@ -74,8 +74,14 @@ std::vector<std::string> patterns_of_key(std::string_view key);
 /// "s", "B/s", …; empty for counts.
 const char* symbol_of(MachineParameter::Unit unit);
 
+/// "seconds", "bytes per second", …
+const char* words_of(MachineParameter::Unit unit);
+
 /// For people: "3.2 us", "25 GB/s", "16383 B".
 std::string format_parameter(MachineParameter::Unit unit, const ParameterValue& value);
+
+/// The values of real machines, with a margin of ten or more. A value outside is in another unit.
+MachineParameter::Range plausible_range(const MachineParameter& parameter);
 
 /// What to use in place of a number that is out of the parameter's range, or no number; empty: it is within.
 std::string range_remedy(const MachineParameter& parameter, const ParameterValue& value);

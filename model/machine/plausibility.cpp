@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 
 namespace commpass {
 
@@ -68,6 +70,40 @@ std::vector<std::string> implausible(const Machine& machine, int ranks_of_node) 
     check_rate(place + ".inside_rate_bytes_per_s", machine.levels[i].inside_rate_bytes_per_s);
   }
   return found;
+}
+
+std::optional<InputError> find_misread(Machine machine, const std::string& origin) {
+  for (const auto& [name, parameter, owner] : named_parameters(machine)) {
+    const auto value = parameter->access.get(owner);
+    const auto [least, most] = plausible_range(*parameter);
+    if (is_absent(value) || (to_double(value) >= least && to_double(value) <= most)) continue;
+    return InputError(
+        origin,
+        fmt::format(
+            "{} is {:.4g} {}, and real machines have {}", name, to_double(value), symbol_of(parameter->unit),
+            to_double(value) > most ? fmt::format("{:.4g} at most", most) : fmt::format("{:.4g} or more", least)),
+        fmt::format("write it in {}", words_of(parameter->unit)));
+  }
+  constexpr double most_ratio = 2;  // measured within one NUMA domain and beyond it: 1.7 for short messages on DeltaAI
+  constexpr Bytes probed_bytes[] = {8, 1 << 16, 1 << 20};
+  std::optional<Level> inner;
+  for (Level outer = 0; outer < machine.levels.size(); ++outer) {
+    if (!machine.host.has(outer)) continue;
+    const auto takes_longer = [&](Bytes bytes) {
+      const auto seconds = [&](Level level) {
+        return machine.host.by_level[level]->protocol(bytes).alone_seconds(static_cast<double>(bytes));
+      };
+      return seconds(*inner) > most_ratio * seconds(outer);
+    };
+    if (inner && std::ranges::all_of(probed_bytes, takes_longer))
+      return InputError(origin,
+                        fmt::format("levels.{} comes before levels.{}, and messages of all sizes take more than {} "
+                                    "times as long within it",
+                                    machine.name_of(*inner), machine.name_of(outer), most_ratio),
+                        "list levels innermost first");
+    inner = outer;
+  }
+  return std::nullopt;
 }
 
 }  // namespace commpass

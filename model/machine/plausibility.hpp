@@ -1,9 +1,11 @@
 // Physical bounds of the parameters of a machine, wherever they were measured.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "model/machine/machine.hpp"
 
 namespace commpass {
@@ -17,5 +19,11 @@ inline constexpr double most_of_lone_message = 2;
 /// rate within a node beyond what the copies of `ranks_of_node` ranks move. Empty where all is plausible.
 /// @param ranks_of_node  0: not known, and the last rule is left out
 std::vector<std::string> implausible(const Machine& machine, int ranks_of_node = 0);
+
+/// The first contradiction between a profile and real machines: a parameter outside its plausible range, which is in
+/// another unit, or levels that are not listed innermost first, as messages of all sizes take more than twice as long
+/// within the inner one.
+/// @param origin  what to call the profile
+std::optional<InputError> find_misread(Machine machine, const std::string& origin);
 
 }  // namespace commpass

@@ -10,6 +10,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/named_parameters.hpp"
+#include "model/machine/plausibility.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_file.hpp"
@@ -176,8 +177,21 @@ std::string SelectionArguments::find_profile(const Environment& environment) con
   return find_profile_or_default(profile, environment);
 }
 
+namespace {
+
+/// A report loads more than once.
+void warn_misread(const Machine& machine, const std::string& path) {
+  static std::atomic<bool> told = false;
+  if (const auto misread = find_misread(machine, path); misread && !told.exchange(true))
+    std::fputs(fmt::format("commpass: {}\n", misread->what()).c_str(), stderr);
+}
+
+}  // namespace
+
 Profile SelectionArguments::load_profile(const Environment& environment) const {
-  auto loaded = read_profile(find_profile(environment));
+  const auto path = find_profile(environment);
+  auto loaded = read_profile(path);
+  warn_misread(loaded.machine, path);
   if (environment.limits) loaded.machine.limits = parse_limits(*environment.limits, loaded.machine.limits);
   set_parameters(loaded, settings);
   loaded.machine = with_stand_ins(std::move(loaded.machine));

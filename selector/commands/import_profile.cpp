@@ -106,6 +106,7 @@ void import(const ImportArguments& arguments) {
   if (!knows_node(profile.machine) && origin.ranks_per_node != 1)
     throw InputError(join(origin.files, ", "), "there are no ping-pongs within a node",
                      "give node=FILE, too, or --ppn 1 if a node has one rank");
+  if (const auto misread = find_misread(profile.machine, join(origin.files, ", "))) throw *misread;
   const auto fit = import_exchanges(profile, arguments);
   auto provenance = Json::parse(profile.provenance_json);
   if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;

@@ -128,6 +128,7 @@ void show(const std::string& name, bool json) {
 void validate(const std::string& name) {
   const auto path = path_of(name);
   const auto profile = read_profile(path);
+  if (const auto misread = find_misread(profile.machine, path)) throw *misread;
   fmt::print("{} is a valid profile.\n", path);
   fmt::print("{}", wrap_lines("Verdict: " + describe_verdict(profile.machine) + "\n"));
   for (const auto& sentence : implausible(profile.machine))

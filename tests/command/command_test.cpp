@@ -1071,10 +1071,30 @@ TEST(AProfileThatIsNotNamed, AndWasNotMeasuredHereIsAnErrorThatSaysWhereToGetOne
 }
 
 TEST(Profiles, AreValidated) {
+  for (const auto& entry : std::filesystem::directory_iterator(COMMPASS_TEST_PROFILES))
+    if (entry.path().extension() == ".json" && entry.path().stem() != "schema") {
+      const auto result = commpass("profile validate " + entry.path().string());
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+    }
   const auto result = commpass("profile validate lassen");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.out.find("lassen.json is a valid profile."), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("Warning: "), std::string::npos) << "its table falls, which is for people to judge";
+}
+
+TEST(Profiles, InOtherUnitsAreNotValidAndPricesWarnOfThem) {
+  const test::TemporaryDirectory directory;
+  auto json = Json::parse(read_file(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  for (auto& level : json["levels"])
+    for (auto& protocol : level.contains("host") ? level["host"]["protocols"] : level["none"])
+      protocol["alpha_s"] = 1e6 * protocol["alpha_s"].get<double>();
+  for (auto& level : json["levels"]) level.erase("none");
+  const auto file = directory.write("microseconds.json", json.dump());
+  expect_one_sentence(commpass("profile validate " + file),
+                      {"microseconds.json: levels.socket.host.short.alpha_s is ", "write it in seconds"});
+  const auto priced = commpass("predict --profile " + file + " --ppn 2 --generate alltoall:ranks=4,bytes=8");
+  EXPECT_EQ(priced.exit_code, 0) << priced.err;
+  EXPECT_NE(priced.err.find("levels.socket.host.short.alpha_s is "), std::string::npos) << priced.err;
 }
 
 TEST(Profiles, AreConverted) {
