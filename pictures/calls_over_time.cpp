@@ -13,6 +13,7 @@
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
+#include "selector/environment/interposed_call.hpp"
 #include "selector/report/forms.hpp"
 
 namespace commpass {
@@ -81,7 +82,7 @@ std::vector<Strip> strips_of(const Advice& advice) {
 std::string percent(double share, int decimals = 1) { return format_fixed(100 * share, decimals) + " %"; }
 
 std::string name_of(const Strip& strip) {
-  return fmt::format("{} · MPI_{} · {}", strip.number, strip.call->call, strip.call->site);
+  return fmt::format("{} · {} · {}", strip.number, mpi_name_of(strip.call->call), strip.call->site);
 }
 
 std::string summary_of(const Strip& strip, const Advice& advice) {

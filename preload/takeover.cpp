@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -47,12 +46,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// As MPI has it.
-std::string name_of(InterposedCall kind) {
-  std::string name = interposed_call_names[static_cast<std::size_t>(kind)];
-  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
-  return "MPI_" + name;
-}
+std::string name_of(InterposedCall kind) { return mpi_name_of(interposed_call_names[static_cast<std::size_t>(kind)]); }
 
 /// One line. @return MPI's class of the error
 int tell(const Call& call, const std::exception& error) {

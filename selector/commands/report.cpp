@@ -33,6 +33,7 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
+#include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/profile_text.hpp"
@@ -269,7 +270,7 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
   if (record.run_s > 0) page.picture(draw_calls_over_time(advice));
   page.table(calls_table(advice));
   for (const auto& other : record.others)
-    page.paragraph(fmt::format("{} more calls of MPI_{} were counted only.", other.calls, other.call));
+    page.paragraph(fmt::format("{} more calls of {} were counted only.", other.calls, mpi_name_of(other.call)));
   for (const auto& machine : advice.machines) add_machine(page, advice, machine);
 }
 

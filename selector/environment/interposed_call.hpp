@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace commpass {
@@ -59,6 +60,13 @@ constexpr std::array interposed_call_roles = {
 #undef COMMPASS_ROW
 };
 constexpr std::size_t interposed_calls = interposed_call_names.size();
+
+/// A call as MPI writes it: "MPI_Neighbor_alltoallv". @param call  a name of a row
+inline std::string mpi_name_of(std::string_view call) {
+  std::string name(call);
+  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') name.front() -= 'a' - 'A';
+  return "MPI_" + name;
+}
 
 constexpr std::optional<InterposedCall> find_interposed_call(std::string_view name) {
   const auto found = std::ranges::find(interposed_call_names, name);

@@ -183,7 +183,7 @@ std::string describe_no_exchanges(const Record& record) {
 std::string others_text(const Record& record, std::string_view indent) {
   std::string text;
   for (const auto& other : record.others)
-    append(text, "{}{} more calls of MPI_{} were counted only\n", indent, other.calls, other.call);
+    append(text, "{}{} more calls of {} were counted only\n", indent, other.calls, mpi_name_of(other.call));
   return text;
 }
 

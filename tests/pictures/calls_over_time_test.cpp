@@ -44,7 +44,7 @@ TEST(CallsOverTime, ShowTheirTimesAndSavings) {
   const auto record = recorded_halves();
   auto advice = advice_of(record);
   const auto alone = draw_calls_over_time(advice);
-  EXPECT_NE(alone.body.find("1 · MPI_alltoall · main"), std::string::npos) << alone.body;
+  EXPECT_NE(alone.body.find("1 · MPI_Alltoall · main"), std::string::npos) << alone.body;
   EXPECT_NE(alone.body.find("2 calls on 2 ranks of 2 communicators; 25.0 % of the run<"), std::string::npos)
       << alone.body;
   EXPECT_EQ(alone.body.find("saves"), std::string::npos) << "on no machine";

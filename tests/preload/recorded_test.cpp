@@ -212,7 +212,7 @@ TEST_F(Recorded, IsAdvisedOn) {
   EXPECT_EQ(page.exit_code, 0) << page.err;
   for (const char* part : {"4 ranks", "neighbor_alltoall ", "apart from waiting for late ranks",
                            "On lassen, 2 nodes x 2 ranks: ", "On generic, ", "on 2 communicators",
-                           "6 more calls of MPI_neighbor_alltoall"})
+                           "6 more calls of MPI_Neighbor_alltoall"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part << " in " << page.out;
   const auto list = test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ppn 1,2");
   EXPECT_EQ(list.exit_code, 0) << list.err;
