@@ -358,7 +358,10 @@ LayoutText read_named_product(const std::string& text) {
     const auto number = piece.substr(std::min(sign + 1, piece.size()));
     result.factors.push_back(
         {piece.substr(0, sign), read_factor(text, number, piece, "write LEVEL=NUMBER, for example node=4,core=8")});
-    check_name(text, result.factors.back().name);
+    const auto& name = result.factors.back().name;
+    check_name(text, name);
+    if (std::ranges::count(result.factors, name, &Factor::name) > 1)
+      throw error_in(text, "it has level '" + shown_part(name) + "' twice", "give each level another name");
   }
   result.ranks = checked_product(result.factors);
   return result;

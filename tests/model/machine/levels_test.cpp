@@ -94,6 +94,9 @@ TEST(LayoutOfLevels, IsRefusedInOneSentence) {
   refused("node=2,Numa=2,core=4", "'Numa' is no name of a level");
   refused("node=2,numa=x,core=4", "is no number");
   refused("node=2,numa=0,core=4", "is no layout");
+  refused("node=2,node=2,core=2", "it has level 'node' twice");
+  refused("node=2,core=2,node=2", "it has level 'node' twice");
+  refused("node=2,core=2,core=2", "it has level 'core' twice");
   refused("1x1x1x1x1x1x1", "it has 7 factors");
   refused("node.numa:0.0,1", "has another number of levels");
 }
