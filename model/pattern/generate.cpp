@@ -56,7 +56,8 @@ class Values {
       std::vector<std::string> known;
       for (const auto& each : generator.keys) known.emplace_back(each.name);
       const bool is_known = std::ranges::find(known, key) != known.end();
-      if (equals == std::string::npos || !is_known) {
+      // No value has an '=': "ranks=4 bytes=8" lacks a comma.
+      if (equals == std::string::npos || !is_known || argument.find('=', equals + 1) != std::string::npos) {
         const auto near = is_known ? "" : did_you_mean(key, known);
         throw InputError(origin, "'" + argument + "' is not understood",
                          near + (near.empty() ? "use " : "Use ") + usage(generator));
@@ -82,7 +83,8 @@ class Values {
 
   std::int64_t integer(const std::string& key, std::int64_t least, std::int64_t most) const {
     const auto value = parse_number<std::int64_t>(values_.at(key));
-    if (!value || *value < least || *value > most) throw bad(key, fmt::format("use {} to {}", least, most));
+    if (!value || *value < least || *value > most)
+      throw bad(key, fmt::format("use a whole number from {} to {}", least, most));
     return *value;
   }
   int ranks() const { return static_cast<int>(integer("ranks", 1, most_pattern_ranks)); }
@@ -111,7 +113,8 @@ class Values {
     std::int64_t product = 1;
     for (const auto& piece : split(values_.at(key), 'x')) {
       const auto size = parse_number<int>(piece);
-      if (!size || *size < 1 || product * *size > most_pattern_ranks) throw bad(key, "use sizes like 8x8x8");
+      if (!size || *size < 1 || product * *size > most_pattern_ranks)
+        throw bad(key, fmt::format("use sizes like 8x8x8, of at most {} ranks", most_pattern_ranks));
       product *= *size;
       sizes.push_back(*size);
     }
