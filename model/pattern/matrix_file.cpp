@@ -47,9 +47,10 @@ struct Table {
 
 Table read_table(std::string_view text, const std::string& origin) {
   Table table;
-  TextLines in(text, origin, "#%");
+  constexpr std::string_view comments = "#%";
+  TextLines in(text, origin, comments);
   while (const auto line = in.next_content()) {
-    const auto words = words_of(*line);
+    const auto words = words_of(line->substr(0, line->find_first_of(comments)));
     if (words.empty()) continue;
     const bool is_first = table.columns == 0;
     if (is_first) table.columns = words.size();

@@ -156,6 +156,9 @@ TEST(MatrixFile, OfFewColumnsIsAListUnlessItIsSquare) {
   EXPECT_EQ(turned.column, std::vector<std::int64_t>{1});
   EXPECT_EQ(turned.value, std::vector<double>{100});
   EXPECT_EQ(parse_matrix("from to bytes\n1 2 8\n", "m").rows, 3) << "rank 0 exchanges nothing";
+  const auto commented = parse_matrix("0 1 8 # to the right\n% all\n1 0 4% back\n", "m");
+  EXPECT_EQ(commented.value, (std::vector<double>{8, 4}));
+  EXPECT_EQ(commented.column, (std::vector<std::int64_t>{1, 0}));
   const auto without_sizes = parse_matrix("# two ranks\n0 1\n1 0\n1 2\n", "m");
   EXPECT_EQ(without_sizes.rows, 3);
   EXPECT_EQ(without_sizes.field, CoordinateMatrix::Field::pattern);
