@@ -92,11 +92,11 @@ class ObjectReader {
     return value.get<std::string>();
   }
 
-  /// What is shown in one line, and typed.
+  /// A name: it is shown in one line and typed, so it has visible characters only.
   std::string name_under(const std::string& key) {
     auto text = string(key);
-    if (has_control_characters(text))
-      throw error(name(key), "is " + Json(text).dump(), "use a name without control characters");
+    if (has_control_characters(text) || text.find_first_not_of(' ') == std::string::npos)
+      throw error(name(key), "is " + Json(text).dump(), "use a name of visible characters");
     return text;
   }
 

@@ -24,9 +24,9 @@ Check between(std::int64_t least, std::int64_t most) {
 
 Check no_control_characters() {
   return {"", [](const std::string& text) {
-            return has_control_characters(text)
-                       ? fmt::format("'{}' has control characters; leave them out", escape_control_characters(text))
-                       : "";
+            if (has_control_characters(text))
+              return fmt::format("'{}' has control characters; leave them out", escape_control_characters(text));
+            return text.find_first_not_of(' ') == std::string::npos ? "it is blank; give it a value" : std::string();
           }};
 }
 

@@ -10,7 +10,7 @@ namespace commpass {
 Check positive();
 Check between(std::int64_t least, std::int64_t most);
 
-/// Of what is shown in one line.
+/// Refuses texts that are not shown as one line, and blank ones.
 Check no_control_characters();
 
 }  // namespace commpass

@@ -365,6 +365,7 @@ TEST(Names, HaveNoControlCharacters) {
     EXPECT_NE(refused.err.find(std::string(name) + ": 'a\\nb' has control characters"), std::string::npos)
         << refused.err;
   }
+  EXPECT_EQ(commpass(import + "--name '  ' -o " + directory.path("a.json")).exit_code, 2);
   for (const std::string& command :
        {import + "--name tioga", std::string("profile convert lassen"), std::string("profile merge lassen lassen"),
         std::string("pattern --generate alltoall:ranks=4,bytes=8")})
