@@ -91,6 +91,10 @@ std::optional<Mismatch> mismatch_of_libraries(const std::string& measured_with, 
   return Mismatch{fmt::format("with {} {}", then.name, then.version), "this is version " + now.version};
 }
 
+std::string at_most_ranks(int of_node) {
+  return fmt::format("at most {} rank{} a node", of_node, of_node == 1 ? "" : "s");
+}
+
 std::vector<Mismatch> mismatches(const Surroundings& then, const Surroundings& here) {
   std::vector<Mismatch> found;
   if (auto library = mismatch_of_libraries(then.mpi_library, here.mpi_library)) found.push_back(std::move(*library));
@@ -101,9 +105,7 @@ std::vector<Mismatch> mismatches(const Surroundings& then, const Surroundings& h
   if (!then.partition.empty() && !here.partition.empty() && then.partition != here.partition)
     found.push_back({fmt::format("in partition '{}'", then.partition), fmt::format("this is '{}'", here.partition)});
   if (then.ranks_per_node > 0 && here.ranks_per_node > then.ranks_per_node)
-    found.push_back(
-        {fmt::format("with at most {} rank{} a node", then.ranks_per_node, then.ranks_per_node == 1 ? "" : "s"),
-         fmt::format("here are {}", here.ranks_per_node)});
+    found.push_back({"with " + at_most_ranks(then.ranks_per_node), fmt::format("here are {}", here.ranks_per_node)});
   return found;
 }
 
@@ -166,7 +168,7 @@ std::string describe_origin(const Profile& profile, std::time_t now) {
   if (age) text += fmt::format(" {:.0f} days ago", *age);
   if (!then.mpi_library.empty()) text += " with " + then.mpi_library;
   if (then.ranks_per_node > 0)
-    text += fmt::format("{} at most {} ranks a node", then.mpi_library.empty() ? " with" : " and", then.ranks_per_node);
+    text += (then.mpi_library.empty() ? " with " : " and ") + at_most_ranks(then.ranks_per_node);
   if (!then.partition.empty()) text += fmt::format(", in partition '{}'", then.partition);
   if (const auto& verdict = profile.machine.verdict) text += fmt::format("; verdict: {}", name_of(verdict->trust));
   return text + ".\n";

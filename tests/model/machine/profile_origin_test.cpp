@@ -116,6 +116,11 @@ TEST(Provenance, IsTheEndOfAnExplanation) {
             "Profile mine: measured 10 days ago with MPI 1 and at most 2 ranks a node, in partition 'debug'; verdict: "
             "usable.\n");
   EXPECT_EQ(describe_origin(profile_of("{}"), ten_days_later), "");
+  const auto of_one = profile_of(R"({"mpi_library": "MPI 1", "ranks_per_node": 1})");
+  EXPECT_EQ(describe_origin(of_one, ten_days_later), "Profile mine: measured with MPI 1 and at most 1 rank a node.\n");
+  Surroundings two_a_node;
+  two_a_node.ranks_per_node = 2;
+  expect_sentence(use_warning(of_one, two_a_node), {"measured with at most 1 rank a node, but here are 2"});
 }
 
 TEST(Provenance, IgnoresARankCountBeyondInt) {
