@@ -1222,6 +1222,14 @@ TEST(Golden, ProfileShow) {
   ASSERT_NE(place, std::string::npos) << text;
   expect_golden("show.txt", text.replace(place, path.size(), "show.json"));
 }
+TEST(ProfileShow, TellsHowSlowNodesAre) {
+  const test::TemporaryDirectory directory;
+  auto json = Json::parse(read_file(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  json["provenance"]["slow_nodes"] = Json::array({{{"node", 2}, {"times_as_long", 1.54}}});
+  const auto shown = commpass("profile show " + directory.write("slow.json", json.dump()));
+  EXPECT_NE(shown.out.find("slow node: 2 takes 1.5 times as long\n"), std::string::npos) << shown.out;
+}
+
 TEST(ProfileShow, TellsTheStandInOfDatatypesOfWhichHalfIsKnown) {
   const test::TemporaryDirectory directory;
   auto profile = test::contents_of(COMMPASS_TEST_GOLDEN "/show.json");

@@ -150,6 +150,29 @@ TEST(NeighborhoodChoice, CombinesSmallBlocksAndNotLargeOnes) {
   EXPECT_THROW(pricer.price(parse_strategy("two-step"), 1), NotApplicable);
 }
 
+TEST(NeighborhoodChoice, IsTheCheapestUpToBlocksOf16MiB) {
+  const Neighborhood neighborhood{torus({8, 8}), box_offsets(2, 1), {}};
+  const auto layout = Layout::with_ppn(64, 1);
+  bool changes_at_last = false;
+  for (const double times_latency : {1, 16, 256, 4096}) {  // the longer a latency, the larger the blocks to combine
+    auto machine = test::small_cluster();
+    for (auto& protocol : machine.host.by_level[standard_level::network]->protocols) {
+      protocol.alpha_s *= times_latency;
+      protocol.alpha_next_s *= times_latency;
+    }
+    const NeighborhoodPricer pricer(neighborhood, NeighborBytes::equal(neighborhood, 1, false), layout, machine,
+                                    CostModel::burst);
+    const auto classes = choose_by_size(pricer);
+    for (const Bytes times : {Bytes{1}, Bytes{1} << 12, Bytes{1} << 22, Bytes{1} << 24}) {
+      const auto& chosen = class_of(classes, static_cast<double>(times)).strategy;
+      EXPECT_LE(pricer.price(chosen, times).cost.seconds, 1.0001 * pricer.rank({}, times).front().cost.seconds)
+          << times << " B, " << times_latency << " times the latency: " << to_string(chosen);
+    }
+    changes_at_last = changes_at_last || classes.back().from_bytes > Bytes{1} << 22;
+  }
+  EXPECT_TRUE(changes_at_last) << "on one of these machines between the last two sizes that are priced";
+}
+
 TEST(NeighborhoodChoice, TakesAnotherStrategyWhereItIsCheaper) {
   // Nodes have no blocks of the grid, and messages between them are expensive.
   const Neighborhood neighborhood{torus({6, 6}), box_offsets(2, 2), {}};
