@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "model/pattern/generate.hpp"
@@ -50,6 +51,22 @@ TEST(Shortlist, ChoosesAsWellAndLeavesPricesInFullAsTheyAre) {
     }
   }
   EXPECT_TRUE(spares_work);
+}
+
+TEST(Shortlist, TakesARankToBeBusyWithTheMoreOfWhatItSendsAndReceives) {
+  const auto layout = Layout::with_ppn(4, 2);
+  const auto machine = machine_with_everything();
+  for (Rank hub = 0; hub < 4; ++hub) {
+    Pattern gather{4, {}}, scatter{4, {}};
+    for (Rank rank = 0; rank < 4; ++rank)
+      if (rank != hub) {
+        gather.edges.push_back({rank, hub, 1000});
+        scatter.edges.push_back({hub, rank, 1000});
+      }
+    const auto busy = busy_seconds(gather, layout, machine);
+    EXPECT_DOUBLE_EQ(busy[static_cast<std::size_t>(hub)], std::accumulate(busy.begin(), busy.end(), 0.0) / 2) << hub;
+    EXPECT_EQ(busy, busy_seconds(scatter, layout, machine)) << hub;
+  }
 }
 
 TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
