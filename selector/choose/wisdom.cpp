@@ -86,8 +86,13 @@ Wisdom parse_wisdom(const std::string& text, const std::string& origin) {
   if (!entries || !entries->is_array() || entries->size() > Wisdom::most_entries || json.size() != 2)
     throw InputError(origin, fmt::format("it has no list of at most {} entries", Wisdom::most_entries), remedy);
   Wisdom wisdom;
-  for (const auto& entry : *entries)
-    wisdom.entries.push_back(parse_entry(entry, fmt::format("{}: entry {}", origin, wisdom.entries.size())));
+  for (const auto& json_entry : *entries) {
+    const auto place = fmt::format("{}: entry {}", origin, wisdom.entries.size());
+    auto entry = parse_entry(json_entry, place);
+    if (std::ranges::find(wisdom.entries, entry.key, &WisdomEntry::key) != wisdom.entries.end())
+      throw InputError(place, "an earlier entry has the same machine, layout and pattern", remedy);
+    wisdom.entries.push_back(std::move(entry));
+  }
   return wisdom;
 }
 

@@ -133,6 +133,12 @@ TEST(Wisdom, ThatIsNoneIsRefused) {
       {with("planner", "\"hasty\""), "entry 0: planner hasty"},
       {with("seconds", "\"1\""), "entry 0: seconds is no number"},
       {with("seconds", "-1"), "entry 0: seconds are not above 0"}};
+  auto repeated = some_wisdom();
+  repeated.entries.push_back(repeated.entries.front());
+  repeated.entries.back().seconds *= 2;
+  expect_sentence(
+      error_of([&] { parse_wisdom(to_json(repeated), "some.json"); }),
+      {"some.json: entry " + std::to_string(some_wisdom().entries.size()), "an earlier entry has the same"});
   for (const auto& [text, what] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = text] { parse_wisdom(t, "some.json"); }),
