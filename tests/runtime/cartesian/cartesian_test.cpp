@@ -210,6 +210,18 @@ TEST(CartesianChoice, TakesWhatTheGridDoesNotSuggestWhereThatIsCheaper) {
   EXPECT_TRUE(everywhere(to == sources));
 }
 
+TEST(CartesianChoice, TellsItsPrice) {
+  const Neighborhood neighborhood{torus({size_of()}), {1}, {}};
+  const int sent = rank_of();
+  int received = -1;
+  Communicator communicator(MPI_COMM_WORLD, test::some_machine());
+  const auto chosen =
+      communicator.cart_neighborhood(neighborhood).alltoall_init(&sent, 1, MPI_INT, &received, 1, MPI_INT);
+  ASSERT_TRUE(chosen.predicted_seconds());
+  EXPECT_GE(*chosen.predicted_seconds(), 0);
+  EXPECT_LT(*chosen.predicted_seconds(), 1);
+}
+
 TEST_F(Cartesian, MovesBlocksWithGapsAndOfSeveralTypes) {
   const int ranks = size_of();
   const Neighborhood neighborhood{torus({ranks, 1}), {1, 0, -1, 0, 0, 1, 2, 1}, {}};

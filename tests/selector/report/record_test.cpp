@@ -83,6 +83,16 @@ TEST(Record, IsRefusedWithItsPlace) {
   expect_sentence(test::error_of([] { parse_record("[", "r.json"); }), {"r.json", "no record"});
 }
 
+TEST(Record, IsRefusedWhereEdgesHaveAnotherForm) {
+  for (const auto* const sender :
+       {"5", "{}", "[0, [1]]", "[0, [1], [8], [8]]", "[0, 1, [8]]", "[0, [1], 8]", "[0, [0, 1], [8]]", "[0, [], []]"}) {
+    auto json = Json::parse(to_json(small_record()));
+    json["exchanges"][1]["edges"][0] = Json::parse(sender);
+    expect_sentence(test::error_of([&] { parse_record(json.dump(), "r.json"); }),
+                    {"r.json", "exchange 1", "edges are not [from, [to, …], [bytes, …]]"});
+  }
+}
+
 TEST(Record, GivesPatternsOfItsCommunicators) {
   const auto record = small_record();
   const auto all = pattern_of(record, record.exchanges[0]), ring = pattern_of(record, record.exchanges[1]);
