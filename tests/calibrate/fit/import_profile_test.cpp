@@ -158,6 +158,29 @@ TEST(ImportedProfile, TakesCopiesOfFewBytesToTakeNoLongerThanThoseOfMore) {
   EXPECT_LT(machine.device_to_host[0].alpha_s, 1.3e-5);
 }
 
+TEST(ImportedProfile, CountsDevicesByTheProcessesThatCopyAtOnce) {
+  auto times = ping_pongs("network");
+  for (Bytes bytes = 4096; bytes <= largest; bytes *= 2) {
+    times.push_back(  // 28 pairs that send tell of no devices
+        {.test = Kind::many_pairs, .level = "network", .pairs = 28, .bytes = bytes, .seconds = 2 * alone(bytes)});
+    for (const int of_device : {1, 2, 5})
+      times.push_back({.test = Kind::copy,
+                       .memory = Memory::to_host,
+                       .level = "socket",
+                       .variant = "all per-gpu=" + std::to_string(of_device) + " pinned",
+                       .pairs = 4 * of_device,
+                       .bytes = bytes,
+                       .seconds = 1e-5 * of_device + 5e-11 * static_cast<double>(bytes * of_device)});
+  }
+  const auto machine = import(times);
+  EXPECT_EQ(machine.devices_per_node, 4);
+  ASSERT_EQ(machine.device_to_host.size(), 3U);
+  for (const auto& copy : machine.device_to_host) {
+    EXPECT_NEAR(copy.alpha_s, 1e-5 * copy.processes, 1e-8) << copy.processes;
+    EXPECT_NEAR(copy.beta_s_per_byte, 5e-11, 1e-13) << copy.processes;
+  }
+}
+
 TEST(ImportedProfile, NeedsPingPongsBetweenNodes) {
   EXPECT_EQ(refusal(ping_pongs("node")),
             "import: there are no ping-pongs of host memory of 4 sizes between nodes; give network=FILE of a latency "
