@@ -92,6 +92,23 @@ TEST(Advice, IsThePriceOfTheCalls) {
                    (advice.all.library_s - advice.all.taken_s) / (5 + advice.all.library_s));
 }
 
+TEST(Advice, OfBlocksOfWhichOnlyTotalsAreKnownIsThatOfTheirMean) {
+  auto record = two_halves();
+  auto all = exchange("alltoallv", 0, 10, 2);
+  for (Rank from = 0; from < 64; ++from)
+    for (Rank to = 0; to < 64; ++to)
+      if (to != from) all.edges.push_back({from, to, 1000});
+  all.blocks = all.calls * std::ssize(all.edges);
+  all.bytes = all.blocks * 1000;
+  const auto library_seconds = [&] {
+    record.exchanges = {all};
+    return advise(record, advised_calls(record), Layout::with_ppn(64, 16), lassen()).prices[0].library_s;
+  };
+  const auto by_edges = library_seconds();
+  all.edges.clear();
+  EXPECT_NEAR(library_seconds() / by_edges, 1, 0.01);
+}
+
 TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
   auto record = often(two_halves());
   auto started = record.exchanges[0];
