@@ -27,9 +27,9 @@ struct Generator {
 const std::vector<Generator>& generators();
 
 /// Makes the pattern that a text names, "KIND:key=value,…", for example "random:ranks=64,bytes=1KiB,degree=8".
-/// @param most_edges  refuse patterns that may have more: 2^28 edges take 6 GiB
+/// @param most_edges  refuse patterns that may have more
 /// @throws InputError
-Pattern generate_pattern(const std::string& text, std::int64_t most_edges = std::int64_t{1} << 28);
+Pattern generate_pattern(const std::string& text, std::int64_t most_edges = most_pattern_edges);
 
 /// An all-to-all with equal blocks.
 struct Alltoall {

@@ -88,10 +88,10 @@ std::vector<std::int32_t> indices_of(const Neighborhood& neighborhood, std::span
   return indices;
 }
 
-Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes, std::int64_t most_edges) {
+Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes) {
   const int ranks = neighborhood.grid.ranks();
-  if (std::int64_t{ranks} * neighborhood.size() > most_edges)
-    throw InputError("neighbourhood", "it has too many edges", fmt::format("use at most {}", most_edges));
+  if (std::int64_t{ranks} * neighborhood.size() > most_pattern_edges)
+    throw InputError("neighbourhood", "it has too many edges", fmt::format("use at most {}", most_pattern_edges));
   Pattern pattern{ranks, {}};
   for (Rank rank = 0; rank < ranks; ++rank)
     for (int i = 0; i < neighborhood.size(); ++i)

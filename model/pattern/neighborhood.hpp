@@ -59,9 +59,8 @@ std::vector<int> star_offsets(std::size_t dimensions, int radius);
 std::vector<std::int32_t> indices_of(const Neighborhood& neighborhood, std::span<const Bytes> bytes);
 
 /// The bytes between ranks.
-/// @param most_edges  @throws InputError for more
-Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes,
-                   std::int64_t most_edges = std::int64_t{1} << 28);
+/// @throws InputError for more than most_pattern_edges
+Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes);
 
 /// What "cartesian:…" asks for, without making its edges.
 struct CartesianPattern {

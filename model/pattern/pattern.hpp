@@ -13,6 +13,8 @@ namespace commpass {
 /// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: on this number of ranks all take
 /// about a minute and half a GiB, even for a pattern that is almost empty.
 inline constexpr int most_pattern_ranks = 1 << 20;
+/// Edges of a pattern, which take 6 GiB.
+inline constexpr std::int64_t most_pattern_edges = std::int64_t{1} << 28;
 
 /// One edge of a pattern: `source` sends `bytes` to `destination`. Several edges of one pair are told apart by
 /// their order: the k-th edge at the source is the k-th edge at the destination.

@@ -141,6 +141,12 @@ TEST(CombiningCounts, TellWhenNothingOrEverythingIsGainedByCombining) {
   EXPECT_EQ(combining_cut_off(combining_counts(repeated), 1e-6, 1e-9), std::numeric_limits<double>::infinity());
 }
 
+TEST(Neighborhoods, WithMoreEdgesThanAPatternMayHaveAreRefusedEarly) {
+  const Neighborhood neighborhood{torus({most_pattern_ranks}), std::vector<int>(257, 1), {}};
+  test::expect_sentence(test::error_of([&] { pattern_of(neighborhood, NeighborBytes::equal(neighborhood, 1, false)); }),
+                        {"too many edges", "at most 268435456"});
+}
+
 TEST(Offsets, AreWhatTheirNamesSay) {
   EXPECT_THAT(star_offsets(2, 1), ElementsAre(-1, 0, 1, 0, 0, -1, 0, 1));
   EXPECT_THAT(box_offsets(1, 2), ElementsAre(-2, -1, 1, 2));
