@@ -75,12 +75,11 @@ std::vector<Timing> timings(const NamedLayout& named, const Machine& machine) {
   constexpr double block_bytes = 64;
   for (const auto& [what, density] : {std::pair("all-to-all", 1.0), std::pair("half", 0.5),
                                       std::pair("one in 32", 1.0 / 32), std::pair("one in 4096", 1.0 / 4096)}) {
-    const RandomPattern pattern{density, density, block_bytes};
+    const auto pattern = priced_in_call({density, density, block_bytes}, layout->ranks());
     const auto longest = longest_price(pattern, *layout, machine);
     result.push_back({fmt::format("{}, a strategy", what), longest.seconds, longest.strategy});
-    const auto typical = typical_of(class_of(pattern), layout->ranks());
     const auto rank = [&](RankingDepth depth) {
-      return rank_one_shot(typical, *layout, machine, CostModel::burst, {}, BlockSizes::told, depth);
+      return rank_one_shot(pattern, *layout, machine, CostModel::burst, {}, BlockSizes::told, depth);
     };
     std::vector<Candidate> ranking;
     time(fmt::format("{}, one-shot", what), [&] { ranking = rank(RankingDepth::cheapest); });

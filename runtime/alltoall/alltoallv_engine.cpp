@@ -28,9 +28,6 @@ constexpr int tags_of_call = 2;
 enum Surveyed : std::size_t { bytes, used, refused, first_count };
 constexpr std::size_t surveyed_counts = std::tuple_size_v<MessageTotals::Counts>;
 
-/// The class of exchanges in which every pair of ranks has a block.
-BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
-
 /// Where a rank may follow the blocks of all: then that takes less than a second.
 constexpr int most_ranks_followed = 2048;
 
@@ -94,15 +91,14 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks,
+const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks,
                                                const HowToChoose& how) {
   const auto price = [&](std::size_t) {
-    // How far sizes are from their mean is too much for a class; the middle of a class stands for all else.
-    const bool is_seen = blocks_ && blocks == blocks_->their_class && blocks.size_spread > 0;
-    return offer_alltoallv(named, is_seen ? blocks_->pattern : typical_of(blocks, context_->layout.ranks()),
-                           blocks.sizes, devices_, how.planner, context_->layout, context_->machine);
+    return offer_alltoallv(named, blocks.pattern, blocks.their_class.sizes, devices_, how.planner, context_->layout,
+                           context_->machine);
   };
-  return chooser_for(blocks).choose(decisions_for(named, devices_), exchange_class(blocks), std::cref(price), how);
+  return chooser_for(blocks.their_class)
+      .choose(decisions_for(named, devices_), exchange_class(blocks.their_class), std::cref(price), how);
 }
 
 const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text) {
@@ -124,10 +120,16 @@ const std::string& AlltoallvEngine::name_for(const AlltoallvOptions& options) co
   return options.strategy.empty() ? context_->named.alltoallv : options.strategy;
 }
 
-BlocksClass AlltoallvEngine::blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const {
-  if (block_bytes) return class_of_equal(*block_bytes);
-  if (options.block_bytes) return class_of_full(*options.block_bytes);
-  return blocks_ ? blocks_->their_class : class_of_full(first_block_bytes);
+AlltoallvEngine::MetBlocks AlltoallvEngine::met(const BlocksClass& their_class, const RandomPattern& pattern) const {
+  return {their_class, priced_in_call(pattern, context_->layout.ranks())};
+}
+
+AlltoallvEngine::MetBlocks AlltoallvEngine::blocks_for(const AlltoallvOptions& options,
+                                                       std::optional<Bytes> block_bytes) const {
+  if (block_bytes) return met(class_of_equal(*block_bytes), {1, 1, static_cast<double>(*block_bytes)});
+  if (!options.block_bytes && blocks_) return *blocks_;
+  const RandomPattern full{1, 1, options.block_bytes.value_or(first_block_bytes)};
+  return met(class_of(full), full);
 }
 
 void AlltoallvEngine::complete_surveys() {
@@ -140,9 +142,8 @@ void AlltoallvEngine::complete_surveys() {
   if (const auto sums = survey_.complete()) {
     const auto totals =
         MessageTotals::from(sums->subspan<first_count, surveyed_counts>(), static_cast<double>((*sums)[bytes]));
-    const auto before = std::exchange(
-        blocks_, SeenBlocks{class_of(totals, context_->layout), random_pattern(totals, context_->layout)});
-    blocks_->pattern.ranks_drawn = typical_of(blocks_->their_class, context_->layout.ranks()).ranks_drawn;
+    const auto before =
+        std::exchange(blocks_, met(class_of(totals, context_->layout), random_pattern(totals, context_->layout)));
     // Traffic near the border of two classes may be of either.
     const bool is_alike =
         before && distance(exchange_class(before->their_class), exchange_class(blocks_->their_class)) <= 1;
@@ -159,7 +160,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options,
   auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || is_in_place) how = {};
-  auto& chooser = chooser_for(blocks);
+  auto& chooser = chooser_for(blocks.their_class);
   const auto& choice = cheapest(named, blocks, how);
   return {&choice, chooser.is_trial() ? &chooser : nullptr};
 }
@@ -210,7 +211,7 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
                                                           : "it was named by the caller";
     return {choice->strategy, {}, reason};
   }
-  const auto blocks = blocks_for(options, block_bytes);
+  const auto blocks = blocks_for(options, block_bytes).their_class;
   const auto& decided = chooser_for(blocks);
   const auto* near = decided.nearest(decisions_for(named, devices_), exchange_class(blocks));
   if (!near) near = decided.nearest(named, exchange_class(blocks));  // before it was known where the data are

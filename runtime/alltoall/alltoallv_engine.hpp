@@ -102,8 +102,14 @@ class AlltoallvEngine {
   int next_tag();
   /// The strategy that the caller or the environment names; empty: none.
   const std::string& name_for(const AlltoallvOptions& options) const;
+  /// Blocks, and their class, which is decided by the first blocks that are met of it.
+  struct MetBlocks {
+    BlocksClass their_class;
+    RandomPattern pattern;
+  };
+  MetBlocks met(const BlocksClass& their_class, const RandomPattern& pattern) const;
   /// The blocks for which is chosen.
-  BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
+  MetBlocks blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
   /// A choice.
   struct Chosen {
     const OneShotChoice* choice;
@@ -112,7 +118,7 @@ class AlltoallvEngine {
   Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
   static Chosen another(const Chosen& chosen);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const OneShotChoice& cheapest(const std::string& named, const BlocksClass& blocks, const HowToChoose& how);
+  const OneShotChoice& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
     return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
   }
@@ -160,14 +166,9 @@ class AlltoallvEngine {
   Structures structures_;
   TrafficSurvey survey_, device_survey_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   NonblockingReduction arrival_;          ///< of all ranks in a call that is left to the library
-  /// What the last survey has found. A class whose sizes vary is decided by what it is first met with.
-  struct SeenBlocks {
-    BlocksClass their_class;
-    RandomPattern pattern;
-  };
-  std::optional<SeenBlocks> blocks_;
-  bool has_device_prices_ = false;  ///< have paths of data on devices prices? The same on every rank
-  DeviceUse devices_{};             ///< what the last survey has found, if they have
+  std::optional<MetBlocks> blocks_;       ///< what the last survey has found
+  bool has_device_prices_ = false;        ///< have paths of data on devices prices? The same on every rank
+  DeviceUse devices_{};                   ///< what the last survey has found, if they have
   std::int64_t calls_with_own_tags_, runs_ = 0;
   bool has_failed_ = false, leaves_library_calls_ = false, was_left_ = false;
 };

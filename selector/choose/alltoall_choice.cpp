@@ -153,12 +153,6 @@ int spread_of(double variance) {
   return spread;
 }
 
-double variance_of(int spread) {
-  return spread == 0 ? 0 : 2 * least_variance * static_cast<double>(std::int64_t{1} << (2 * (spread - 1)));
-}
-
-double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<double>(std::int64_t{1} << rarity); }
-
 }  // namespace
 
 BlocksClass class_of(const RandomPattern& blocks) {
@@ -191,21 +185,18 @@ BlocksClass class_of_equal(Bytes block_bytes) {
   const auto bytes = std::min(block_bytes, most_size);
   auto result = class_of({1, 1, static_cast<double>(bytes)});
   result.sizes = BlockSizes::equal;
-  if (bytes > 0) result.finer_size = static_cast<int>((finer_sizes * bytes >> (result.size_bits - 1)) - finer_sizes);
+  if (const auto below = bytes - 1; below > 0) {
+    result.size_bits = 1 + size_bits_of(below);
+    result.finer_size = static_cast<int>((finer_sizes * below >> (size_bits_of(below) - 1)) - finer_sizes);
+  }
   return result;
 }
 
-RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
-  constexpr int pairs_drawn = 1 << 16, least_drawn = 32, most_drawn = 256;
-  if (blocks.size_bits == 0) return {0, 0, 0};
-  const auto lowest = static_cast<double>(std::int64_t{1} << (blocks.size_bits - 1));
-  const double middle = blocks.sizes == BlockSizes::told ? 0.5 : (blocks.finer_size + 0.5) / finer_sizes;
-  return {.density_on_node = density_of(blocks.rarity_on_node),
-          .density_off_node = density_of(blocks.rarity_off_node),
-          .block_bytes = lowest + lowest * middle,
-          .ranks_drawn = std::clamp(pairs_drawn / ranks, least_drawn, most_drawn),
-          .size_variance = variance_of(blocks.size_spread),
-          .is_even = blocks.is_even};
+RandomPattern priced_in_call(RandomPattern blocks, int ranks) {
+  constexpr int pairs_drawn = 1 << 16, ranks_min = 32, ranks_max = 256;
+  blocks.block_bytes = std::min(blocks.block_bytes, static_cast<double>(most_size));
+  blocks.ranks_drawn = std::clamp(pairs_drawn / ranks, ranks_min, ranks_max);
+  return blocks;
 }
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
@@ -220,9 +211,10 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
     price = shortlist(std::move(price),
                       part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
                       1.5 + uncertainty_of(machine));
+  const bool is_drawn = blocks.density_on_node < 1 || blocks.density_off_node < 1 || blocks.size_variance > 0;
   return prefer_simplest_of_ties(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once, paths),
-                       layout, layout.ranks(), {}, SearchFrom::cheapest),
+                       layout, layout.ranks(), {}, is_drawn ? SearchFrom::cheapest : SearchFrom::near_routes),
       machine);
 }
 
