@@ -1,6 +1,6 @@
 // bench cartesian: Cartesian collectives on simulated clusters: what we choose against the plain loop over all
-// neighbours, which MPI libraries run, and against a message for each neighbour and message combining. The
-// neighbourhoods are those of the Cartesian paper §4.1.1.
+// neighbours, which MPI libraries run, and against a message for each neighbour, message combining and Bruck's
+// algorithm (tuna). The neighbourhoods are those of the Cartesian paper §4.1.1.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -47,10 +47,10 @@ struct Case {
 
 struct Result {
   std::string chosen;
-  double chosen_s = 0, loop_s = 0, trivial_s = 0, combining_s = 0;
+  double chosen_s = 0, loop_s = 0, trivial_s = 0, combining_s = 0, bruck_s = 0;
 
   double speedup() const { return loop_s / chosen_s; }
-  double versus_best_known() const { return chosen_s / std::min(trivial_s, combining_s); }
+  double versus_best_known() const { return chosen_s / std::min({trivial_s, combining_s, bruck_s}); }
 };
 
 Result run_case(const Options& options, const Case& which) {
@@ -58,12 +58,16 @@ Result run_case(const Options& options, const Case& which) {
   const auto json = Json::parse(simulate(
       options.simulator, cluster, shape.ranks, "commpass-measure",
       fmt::format("--profile '{}' --layout {} --generate cartesian:dims={},cube={},bytes={},payload={} --cartesian "
-                  "--strategies 'trivial;cartesian' --json --repetitions 1 --progress never",
+                  "--strategies 'trivial;cartesian;tuna,radix={},window=unlimited' --json --repetitions 1 --progress never",
                   profile, layout_of(cluster, shape.ranks), shape.dims, shape.values, ints * int_bytes,
-                  is_allgather ? "same" : "own")));
+                  is_allgather ? "same" : "own", shape.values)));
   const auto measured = [&](const char* rows, int row) { return json.at(rows)[row].at("measured_s").get<double>(); };
-  return {json.at("chosen").get<std::string>(), json.at("chosen_s").get<double>(), measured("baselines", 0),
-          measured("ranking", 0), measured("ranking", 1)};
+  return {json.at("chosen").get<std::string>(),
+          json.at("chosen_s").get<double>(),
+          measured("baselines", 0),
+          measured("ranking", 0),
+          measured("ranking", 1),
+          measured("ranking", 2)};
 }
 
 Json summary_of(const std::vector<Result>& results) {
@@ -85,9 +89,9 @@ std::string name_of(const Case& which) {
 }
 
 void print_case(const Case& which, const Result& r) {
-  fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>7.2f} {:>7.3f}\n", which.cluster.name,
-             which.shape.ranks, name_of(which), r.chosen, 1e6 * r.chosen_s, 1e6 * r.loop_s, 1e6 * r.trivial_s,
-             1e6 * r.combining_s, r.speedup(), r.versus_best_known());
+  fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>7.2f} {:>7.3f}\n",
+             which.cluster.name, which.shape.ranks, name_of(which), r.chosen, 1e6 * r.chosen_s, 1e6 * r.loop_s,
+             1e6 * r.trivial_s, 1e6 * r.combining_s, 1e6 * r.bruck_s, r.speedup(), r.versus_best_known());
   std::fflush(stdout);
 }
 
@@ -102,8 +106,8 @@ Json cartesian(const Options& options) {
           if (!options.quick || (shape.quick && std::ranges::count(quick_clusters, all[i].name) > 0))
             cases.push_back({all[i], profiles[i], shape, ints, is_allgather});
   if (!options.json)
-    fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "cluster", "P", "exchange", "chosen",
-               "us", "loop us", "trivial", "combining", "speedup", "worst");
+    fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "cluster", "P", "exchange",
+               "chosen", "us", "loop us", "trivial", "combining", "Bruck", "speedup", "worst");
   std::vector<Result> results(cases.size());
   std::map<std::string, std::vector<Result>> by_dimensions;
   in_parallel(
@@ -122,7 +126,8 @@ Json cartesian(const Options& options) {
                              {"chosen_s", r.chosen_s},
                              {"loop_s", r.loop_s},
                              {"trivial_s", r.trivial_s},
-                             {"combining_s", r.combining_s}});
+                             {"combining_s", r.combining_s},
+                             {"bruck_s", r.bruck_s}});
   }
   json["summary"] = summary_of(results);
   if (options.json) return json;

@@ -101,4 +101,19 @@ Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes)
   return pattern;
 }
 
+BufferPlaces buffer_places(const Neighborhood& neighborhood, const NeighborBytes& sizes) {
+  BufferPlaces places;
+  for (Rank rank = 0; rank < neighborhood.grid.ranks(); ++rank) {
+    Bytes end = 0;
+    for (int i = 0; i < neighborhood.size(); ++i) {
+      if (neighborhood.target(rank, i)) {
+        places.send.push_back(sizes.is_same ? 0 : end);
+        places.receive.push_back(end);
+      }
+      end += sizes.bytes[static_cast<std::size_t>(i)];
+    }
+  }
+  return places;
+}
+
 }  // namespace commpass

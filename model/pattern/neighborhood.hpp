@@ -11,6 +11,7 @@
 
 namespace commpass {
 
+struct BufferPlaces;
 struct Pattern;
 
 /// Rank r sends block i to the rank at offset i from it, and receives block i from the rank at minus that offset.
@@ -61,6 +62,9 @@ std::vector<std::int32_t> indices_of(const Neighborhood& neighborhood, std::span
 /// The bytes between ranks.
 /// @throws InputError for more than most_pattern_edges
 Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes);
+
+/// Of the edges of pattern_of: buffers hold the blocks in the order of neighbours, and one that all get once.
+BufferPlaces buffer_places(const Neighborhood& neighborhood, const NeighborBytes& sizes);
 
 /// What "cartesian:…" asks for, without making its edges.
 struct CartesianPattern {

@@ -39,6 +39,12 @@ struct Pattern {
   std::int64_t messages() const;
 };
 
+/// Where the bytes of each edge begin in the buffer of its source and in that of its destination, by number of the
+/// edge.
+struct BufferPlaces {
+  std::vector<Bytes> send, receive;
+};
+
 /// Reads a P×P matrix in any form of `read_matrix`: row i, column j is the bytes that rank i sends to rank j.
 /// @param most_bytes   refuse files that hold more, counted unpacked
 /// @param value_bytes  by which entries are multiplied; they are 1 where the file has none

@@ -25,13 +25,16 @@ Flags at_ends(const PreparedPattern& pattern, const Flags& is_given) {
 PreparedPattern only(const PreparedPattern& whole, const Flags& is_in) {
   std::vector<Block> blocks;
   std::vector<MemoryAddress> addresses;
+  std::vector<Bytes> places;
   for (std::size_t b = 0; b < is_in.size(); ++b) {
     if (!is_in[b]) continue;
     blocks.push_back(whole.blocks[b]);
     addresses.push_back(whole.send_address[b]);
+    if (!whole.receive_place.empty()) places.push_back(whole.receive_place[b]);
   }
   auto result = index_blocks(whole.ranks, std::move(blocks), whole.self_bytes);
   result.send_address = std::move(addresses);
+  result.receive_place = std::move(places);
   result.send_bytes = whole.send_bytes;
   result.receive_bytes = whole.receive_bytes;
   return result;

@@ -238,9 +238,10 @@ std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<con
 
 namespace {
 
+bool moves(const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; }
+
 /// Blocks in the order of destinations; those of one in the order of the edges.
 std::vector<Block> by_destination(std::span<const Edge> edges, int ranks) {
-  const auto moves = [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; };
   std::vector<std::size_t> next(at_index(ranks) + 1, 0);
   for (const auto& edge : edges) next[at_index(edge.destination) + 1] += moves(edge);
   std::partial_sum(next.begin(), next.end(), next.begin());
@@ -324,19 +325,41 @@ PreparedPattern cut(const Route& route, const PreparedPattern& whole) {
   for (const auto& fragment : result.blocks) {
     if (fragment.offset == 0) ++next;
     result.send_address.push_back(whole.send_address[next - 1] + static_cast<MemoryAddress>(fragment.offset));
+    if (!whole.receive_place.empty()) result.receive_place.push_back(whole.receive_place[next - 1] + fragment.offset);
   }
   return result;
 }
 
+/// Blocks lie where their edges do. Buffers of two ranks are never taken for one piece.
+void set_places(PreparedPattern& prepared, std::span<const Edge> edges, const BufferPlaces& places) {
+  const auto ranks = at_index(prepared.ranks);
+  std::vector<MemoryAddress> buffer(ranks + 1);  // of each rank, from which on its blocks are sent
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    auto& end = buffer[at_index(edges[e].source) + 1];
+    end = std::max(end, static_cast<MemoryAddress>(places.send[e] + edges[e].bytes) + 1);
+  }
+  std::partial_sum(buffer.begin(), buffer.end(), buffer.begin());
+  auto next = prepared.first_block;
+  prepared.receive_place.resize(prepared.blocks.size());
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    const auto& edge = edges[e];
+    if (!moves(edge)) continue;
+    const auto b = next[at_index(edge.destination)]++;
+    prepared.send_address[b] = buffer[at_index(edge.source)] + static_cast<MemoryAddress>(places.send[e]);
+    prepared.receive_place[b] = places.receive[e];
+  }
+}
+
 }  // namespace
 
-PreparedPattern prepare(const Pattern& pattern) {
+PreparedPattern prepare(const Pattern& pattern, const std::optional<BufferPlaces>& places) {
   std::vector<Bytes> self_bytes(at_index(pattern.ranks));
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) self_bytes[at_index(edge.source)] += edge.bytes;
   auto result = index_blocks(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
   result.send_address = send_addresses(result);
   add_buffers(result);
+  if (places) set_places(result, pattern.edges, *places);
   return result;
 }
 
@@ -388,10 +411,14 @@ class Addresses {
   static constexpr auto nowhere = std::numeric_limits<MemoryAddress>::max();
 
   void move(Message& message, const Departures& departures) {
-    // Blocks of one destination are numbered in the order of its receive buffer.
+    // Blocks of one destination are numbered in the order of its receive buffer, if they have no places there.
+    const auto is_next_in_buffer = [&, places = std::span(pattern_.receive_place)](std::uint32_t number,
+                                                                                   std::uint32_t last) {
+      return places.empty() ? number == last + 1 : places[number] == places[last] + blocks_[last].bytes;
+    };
     const auto first_final = pattern_.first_block[at_index(message.to)];
     const auto finals = pattern_.first_block[at_index(message.to) + 1] - first_final;
-    std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
+    std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, last_final = 0;
     MemoryAddress piece_end = nowhere, final_end = nowhere;
     MemoryAddress end = next_ + 1;  // a gap, so that two areas are never taken for one piece
     Held taken;                     // from what the sender held for others
@@ -414,8 +441,8 @@ class Addresses {
         ++brought;
       }
       if (number - first_final >= finals) continue;
-      final_pieces += number != next_final || address != final_end;
-      next_final = number + 1;
+      final_pieces += final_blocks == 0 || address != final_end || !is_next_in_buffer(number, last_final);
+      last_final = number;
       final_end = address + size;
       ++final_blocks;
       message.unpacked_bytes += bytes;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -138,15 +139,18 @@ struct PreparedPattern {
   std::vector<MemoryAddress>
       send_address;  ///< by block: in its send buffer, as if these lay one after another with gaps
   std::vector<Bytes> self_bytes, send_bytes, receive_bytes;  ///< see Schedule
+  std::vector<Bytes> receive_place{};  ///< by block: in its receive buffer; empty: behind the block before it
 };
 
-PreparedPattern prepare(const Pattern& pattern);
+/// @param places  of edges that are sorted by source; none: buffers hold their blocks in the order of ranks, without
+/// gaps
+PreparedPattern prepare(const Pattern& pattern, const std::optional<BufferPlaces>& places = {});
 
 /// Blocks, sorted, as a prepared pattern without addresses, and without the bytes of buffers.
 PreparedPattern index_blocks(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes);
 
-/// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps; send
-/// buffers hold a payload once, for the first rank that gets it.
+/// Applies a route to a pattern. Send buffers whose places are not given hold a payload once, for the first rank that
+/// gets it.
 /// @throws Error if the route was made for another pattern
 Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern,
                        Coalescing coalescing = Coalescing::coalesced);

@@ -47,8 +47,10 @@ Pricer NeighborhoodPricer::edge_pricer(Bytes times) const {
   for (auto& bytes : sizes.bytes) bytes *= times;
   const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood_, sizes));
   constexpr unsigned threads = 1;  // ranks share the work
-  return [pattern, price = pattern_pricer(*pattern, layout_, machine_, model_, {}, threads)](
-             std::span<const Strategy> strategies) { return price(strategies); };
+  return [pattern, price = pattern_pricer(*pattern, layout_, machine_, model_, {}, threads,
+                                          buffer_places(neighborhood_, sizes))](std::span<const Strategy> strategies) {
+    return price(strategies);
+  };
 }
 
 std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strategies, Bytes times) const {
@@ -109,7 +111,7 @@ class Judge {
     strategies.push_back(best.strategy);
     auto candidates = pricer_.by_edges(strategies, times);
     const auto cheapest = std::ranges::min_element(candidates.begin(), candidates.end() - 1, {}, seconds_of);
-    if (cheapest->cost.seconds < margin * candidates.back().cost.seconds) best = std::move(*cheapest);
+    if (cheapest->cost.seconds < telling_worth_ratio * candidates.back().cost.seconds) best = std::move(*cheapest);
     return {times, std::move(best)};
   }
 
@@ -128,10 +130,10 @@ class Judge {
   }
 
  private:
-  static constexpr double margin = 0.9;
+  static constexpr double telling_worth_ratio = 0.98;  ///< ranks plan ways on the grid alone, and are told others
   static Seconds seconds_of(const Candidate& candidate) { return candidate.cost.seconds; }
   Seconds weighed(const Candidate& candidate) const {
-    return candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : margin);
+    return candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : telling_worth_ratio);
   }
   bool is_other(const Strategy& strategy) const { return std::ranges::find(others_, strategy) != others_.end(); }
 

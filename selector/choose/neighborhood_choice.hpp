@@ -69,7 +69,7 @@ std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const
 /// Classes of sizes, from the smallest up. Where the cheapest strategy changes between two of the sizes that are looked
 /// at, the size at which it does is found to 2 %; a strategy that is best only in between is not found.
 /// @param others  to be considered besides what the grid suggests (promising_others). One is taken where its edges are
-/// cheaper by 10 %: its price is less certain than those of ways on the grid beside each other.
+/// cheaper by 2 %: ranks have to be told what they forward.
 std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {});
 
 /// The class of a size. @param classes  at least one

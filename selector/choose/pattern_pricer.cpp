@@ -59,7 +59,8 @@ bool has_lone_messages(const Schedule& schedule) {
 class PatternPricer {
  public:
   PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                const Calls& calls, std::vector<bool> sketched, unsigned threads)
+                const Calls& calls, std::vector<bool> sketched, unsigned threads,
+                const std::optional<BufferPlaces>& places = {})
       : pattern_(pattern),
         layout_(layout),
         machine_(machine),
@@ -67,7 +68,7 @@ class PatternPricer {
         counts_calls_(calls.has_value()),
         sketched_(std::move(sketched)),
         threads_(threads),
-        prepared_(prepare(pattern)) {}
+        prepared_(prepare(pattern, places)) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
     if (!traffic_ && needs_traffic(strategies)) traffic_ = node_traffic(pattern_, layout_);
@@ -200,10 +201,11 @@ class PatternPricer {
 }  // namespace
 
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                      const Calls& calls, unsigned threads) {
-  return
-      [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, std::vector<bool>(), threads)](
-          std::span<const Strategy> strategies) { return pricer->price(strategies); };
+                      const Calls& calls, unsigned threads, const std::optional<BufferPlaces>& places) {
+  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, std::vector<bool>(), threads,
+                                                   places)](std::span<const Strategy> strategies) {
+    return pricer->price(strategies);
+  };
 }
 
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,

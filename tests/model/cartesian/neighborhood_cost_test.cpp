@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/base/format.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"
@@ -79,6 +81,27 @@ TEST(NeighborhoodSchedule, CostsWhatTheWholeScheduleCostsOnATorus) {
                 << strategy << " " << bytes << " " << name_of(model);
           }
   }
+}
+
+// On a ring of four ranks, blocks for two steps on lie before those for one step and for three. So those of odd steps,
+// which travel together, are sent from where they lie; those of two and three steps, which arrive together, are not
+// received where they belong.
+TEST(BufferPlaces, DecideTheCopies) {
+  const Neighborhood ring{{{4}, {true}}, {2, 1, 3}, {}};
+  const auto sizes = NeighborBytes::equal(ring, 8, false);
+  const auto pattern = pattern_of(ring, sizes);
+  const auto route = make_route(parse_strategy("tuna,radix=2"), Layout::with_ppn(4, 1));
+  const auto stages_of = [&](const PreparedPattern& prepared) { return make_schedule(*route, {}, prepared).stages; };
+  const auto by_neighbors = stages_of(prepare(pattern, buffer_places(ring, sizes))),
+             by_ranks = stages_of(prepare(pattern));
+  const auto message = [](const Stage& stage, Rank from) {
+    return *std::ranges::find(stage.messages, from, &Message::from);
+  };
+  EXPECT_EQ(message(by_neighbors[0], 0).packed_pieces, 0U);
+  EXPECT_EQ(message(by_ranks[0], 0).packed_pieces, 2U);
+  EXPECT_EQ(message(by_neighbors[1], 1).unpacked_pieces, 2U);
+  EXPECT_EQ(message(by_neighbors[1], 1).unpacked_bytes, 16);
+  EXPECT_EQ(message(by_ranks[1], 1).unpacked_pieces, 0U);
 }
 
 TEST(NeighborhoodSchedule, IsNearTheWholeScheduleWithSeveralRanksOnANode) {
