@@ -42,31 +42,18 @@ class Telling {
 
 bool is_of_library(const Candidate& candidate) { return candidate.strategy.route == "mpi"; }
 
-/// Of the library's call as it was measured: standard, and what the call takes beyond it. On more ranks than it was
-/// measured with its own algorithm shows, which sends messages in batches; MPI_Alltoall combines small blocks.
-void correct_measured_call(Candidate& mpi, const Pricer& price, const LibraryExchange& exchange, const Layout& layout,
-                           const Machine& machine) {
-  const auto algorithm = library_algorithm(exchange, layout, machine);
-  const auto of_strategy = [&](Strategy strategy) {
-    strategy.path = mpi.strategy.path;
-    return price(std::span(&strategy, 1)).front().cost;
-  };
-  const auto is_cheaper = [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; };
+/// Of MPI_Alltoallv as it was measured: standard, and what the call takes beyond it. On more ranks than it was measured
+/// with its own algorithm shows, which sends messages in batches.
+void add_more_ranks(Candidate& mpi, const Pricer& price, const LibraryExchange& exchange, const Layout& layout,
+                    const Machine& machine) {
   const auto& operations = machine.operations;
   const int more_ranks = operations.ranks ? std::max(0, layout.ranks() - *operations.ranks) : 0;
-  if (more_ranks > 0) {
-    // Windows as MPICH has them stand in for the rules of other libraries.
-    const auto batches =
-        algorithm.is_stand_in || algorithm.turns_blocks() ? parse_strategy("standard,window=32") : algorithm.strategy;
-    mpi.cost = std::max(mpi.cost, of_strategy(batches), is_cheaper);
-  }
-  if (exchange.function == LibraryFunction::alltoallv) {
-    mpi.cost.seconds += more_ranks * operations.alltoallv_rank_s.value_or(0);
-  } else if (algorithm.turns_blocks() && exchange.block_bytes > 0) {
-    auto combined = of_strategy(algorithm.strategy);
-    combined.seconds += turning_seconds(exchange.block_bytes, layout, machine);
-    mpi.cost = std::min(mpi.cost, combined, is_cheaper);
-  }
+  if (more_ranks == 0) return;
+  auto batches = library_algorithm(exchange, layout, machine).strategy;
+  batches.path = mpi.strategy.path;
+  mpi.cost = std::max(mpi.cost, price(std::span(&batches, 1)).front().cost,
+                      [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+  mpi.cost.seconds += more_ranks * operations.alltoallv_rank_s.value_or(0);
 }
 
 /// The pricer of the messages that the library sends. The layout must live as long as the result.
@@ -90,7 +77,8 @@ std::function<Pricer(const LibraryAlgorithm&)> library_pricer(const RandomPatter
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
   const auto exchange = library_exchange(blocks, layout, sizes);
-  const bool is_measured = library_call(machine.operations, Usage::once).call_s.has_value();
+  const bool is_measured = exchange.function == LibraryFunction::alltoallv &&
+                           library_call(machine.operations, Usage::once).call_s.has_value();
   auto plain = random_pricer(blocks, layout, machine, model, {}, Usage::once);
   if (!is_measured && model == CostModel::burst)
     plain =
@@ -99,7 +87,7 @@ Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const 
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates)
-      if (is_measured && is_of_library(candidate)) correct_measured_call(candidate, price, exchange, layout, machine);
+      if (is_measured && is_of_library(candidate)) add_more_ranks(candidate, price, exchange, layout, machine);
     if (sizes == BlockSizes::told)
       for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
     return candidates;

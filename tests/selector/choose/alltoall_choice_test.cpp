@@ -268,7 +268,22 @@ TEST(OneShot, OfEqualSmallBlocksIsCombinedByTheLibrary) {
   EXPECT_NEAR(seconds("mpi", 8, BlockSizes::equal),
               seconds("tuna,radix=2", 8, BlockSizes::equal) + 2 * 512e-9 + 66 * 1e-8, 1e-12);
   EXPECT_EQ(seconds("mpi", 8, BlockSizes::told), seconds("standard", 8, BlockSizes::told)) << "by MPI_Alltoallv";
-  EXPECT_EQ(seconds("mpi", 257, BlockSizes::equal), seconds("standard", 257, BlockSizes::equal));
+  EXPECT_EQ(seconds("mpi", 257, BlockSizes::equal), seconds("standard,window=32", 257, BlockSizes::equal));
+}
+
+TEST(OneShot, OfEqualBlocksHasNothingOfTheMeasuredAlltoallv) {
+  const auto layout = Layout::with_ppn(64, 1);
+  auto machine = postal_machine();
+  machine.operations.ranks = 16;
+  for (const Bytes bytes : {8, 257, 100000}) {
+    const auto seconds = [&](Seconds alltoallv_s) {
+      machine.operations.alltoallv_s = alltoallv_s;
+      return price_one_shot(parse_strategy("mpi"), test::equal_blocks(bytes), layout, machine, CostModel::burst,
+                            BlockSizes::equal)
+          .cost.seconds;
+    };
+    EXPECT_EQ(seconds(-1e-6), seconds(1e-3)) << bytes;
+  }
 }
 
 Candidate price_library(const RandomPattern& blocks, const Layout& layout, const Machine& machine,
