@@ -57,10 +57,11 @@ Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, shape, ints, is_allgather] = which;
   const auto json = Json::parse(simulate(
       options.simulator, cluster, shape.ranks, "commpass-measure",
-      fmt::format("--profile '{}' --layout {} --generate cartesian:dims={},cube={},bytes={},payload={} --cartesian "
-                  "--strategies 'trivial;cartesian;tuna,radix={},window=unlimited' --json --repetitions 1 --progress never",
-                  profile, layout_of(cluster, shape.ranks), shape.dims, shape.values, ints * int_bytes,
-                  is_allgather ? "same" : "own", shape.values)));
+      fmt::format(
+          "--profile '{}' --layout {} --generate cartesian:dims={},cube={},bytes={},payload={} --cartesian "
+          "--strategies 'trivial;cartesian;tuna,radix={},window=unlimited' --json --repetitions 1 --progress never",
+          profile, layout_of(cluster, shape.ranks), shape.dims, shape.values, ints * int_bytes,
+          is_allgather ? "same" : "own", shape.values)));
   const auto measured = [&](const char* rows, int row) { return json.at(rows)[row].at("measured_s").get<double>(); };
   return {json.at("chosen").get<std::string>(),
           json.at("chosen_s").get<double>(),

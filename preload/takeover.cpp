@@ -17,7 +17,6 @@
 #include "preload/ticks.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/returned_errors.hpp"
 #include "selector/choose/trial_budget.hpp"
 
 namespace commpass {

@@ -51,8 +51,8 @@ void all_or_none(MPI_Comm comm, Step step) {
   agree(comm, failure);
 }
 
-/// A barrier that moves on what is in flight. To be called before collective calls that block: another rank may reach
-/// them only when this one has forwarded a message that it waits for. Collective.
+/// A barrier that moves on the exchanges in flight. To be called before collective calls that block: another rank may
+/// reach them only when this one has forwarded a message that it waits for. Collective.
 void assemble(MPI_Comm comm);
 
 /// Tries an action twice that takes little memory, and without which a rank could not take part, so that others would

@@ -34,7 +34,7 @@ class NonblockingReduction {
   bool started() const { return running_ != nullptr; }
   /// Is it complete? Only after it was started.
   bool test();
-  /// Waits until it is complete, and moves on meanwhile what is in flight. Only after it was started.
+  /// Waits until it is complete, and moves on the exchanges in flight meanwhile. Only after it was started.
   void wait();
   /// The sums or the tally, when it is complete.
   std::span<const std::int64_t> result() const { return result_; }

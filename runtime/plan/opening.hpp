@@ -23,7 +23,7 @@ struct Opening {
   DeviceUse devices{};            ///< any rank
 };
 
-/// Waits for all ranks, and moves on what is in flight, as assemble() does. Collective.
+/// Waits for all ranks, and moves on the exchanges in flight, as assemble() does. Collective.
 /// @param named     number_of() the strategy or plan that this rank wants to run
 /// @param mismatch  of ExpectedHeaders; 0 if there are none
 Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch,

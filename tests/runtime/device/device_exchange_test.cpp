@@ -127,7 +127,7 @@ TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
   }
 }
 
-TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
+TEST(DeviceExchange, IsChosenForTimingWithoutUntimedPaths) {
   const auto lassen = test::lassen();
   test::StreamCommunicator communicator(lassen, {Layout::with_ppn(size_of(), 4)});
   auto buffers = all_to_all(1000);
@@ -196,7 +196,7 @@ TEST(DeviceExchange, TakesThePlanOfThePatternInHostMemoryAndGivesItBack) {
   }
 }
 
-TEST(DeviceExchange, CopiesInOneBatchWhatLiesTogether) {
+TEST(DeviceExchange, CopiesAdjacentPiecesInOneBatch) {
   test::StreamCommunicator communicator;
   auto buffers = all_to_all(100);
   auto exchange = buffers.plan(communicator, "standard@staged");

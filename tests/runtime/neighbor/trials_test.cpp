@@ -200,7 +200,7 @@ TEST_F(Trials, RefuseNoTime) {
   EXPECT_NE(common_error([&] { plan(with); }).find("planner_seconds"), std::string::npos);
 }
 
-TEST_F(Trials, TellWhatIsWrongAsPlanningDoes) {
+TEST_F(Trials, TellTheErrorsOfPlanning) {
   if (size_of() == 1) return;
   if (rank_of() == 0) local_.receives.push_back({1, 0, 3});  // that rank 1 does not send
   EXPECT_NE(common_error([&] { plan(options(PlannerMode::measure)); }), "");
