@@ -31,7 +31,8 @@ std::string csv_line(const std::vector<std::string>& fields) {
   for (auto field : fields) {
     if (field.find_first_of(",\"\r\n") != std::string::npos) {
       for (auto at = field.find('"'); at != std::string::npos; at = field.find('"', at + 2)) field.insert(at, 1, '"');
-      field = '"' + field + '"';
+      field.insert(0, 1, '"');
+      field += '"';
     }
     quoted.push_back(std::move(field));
   }

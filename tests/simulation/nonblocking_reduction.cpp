@@ -14,6 +14,7 @@
 #include "model/base/types.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 #include "simulation/pending_reductions.hpp"
 
 namespace commpass {
@@ -110,18 +111,6 @@ int own_tag(MPI_Comm comm) {
   int found = 0;
   COMMPASS_MPI_CALL(MPI_Comm_get_attr, comm, MPI_TAG_UB, &value, &found);
   return *static_cast<int*>(value);
-}
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
-  return size;
 }
 
 /// In an unnamed namespace, for the simulator loads the program once for each rank, and all would share the variable of
@@ -229,21 +218,21 @@ void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> 
   const auto count = tally.size();
   result_.resize(count);
   running_ = std::make_unique<Running>(comm, std::move(tally), combine_tallies,
-                                       doubling(rank_in(comm), size_of(comm), count), 0);
+                                       doubling(rank_in(comm), ranks_in(comm), count), 0);
 }
 
 void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers) {
   const auto count = numbers.size();
   result_.resize(count);
   running_ = std::make_unique<Running>(comm, std::vector(numbers.begin(), numbers.end()), add,
-                                       doubling(rank_in(comm), size_of(comm), count), 0);
+                                       doubling(rank_in(comm), ranks_in(comm), count), 0);
 }
 
 void NonblockingReduction::start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers) {
-  const auto each = numbers.size() / static_cast<std::size_t>(size_of(comm));
+  const auto each = numbers.size() / static_cast<std::size_t>(ranks_in(comm));
   const int rank = rank_in(comm);
   result_.resize(each);
-  running_ = std::make_unique<Running>(comm, std::move(numbers), add, halving(rank, size_of(comm), each),
+  running_ = std::make_unique<Running>(comm, std::move(numbers), add, halving(rank, ranks_in(comm), each),
                                        each * static_cast<std::size_t>(rank));
 }
 

@@ -44,8 +44,8 @@ class CartExchange(Repeated):
 
 
 class HaloExchange(Repeated):
-    """Fills the halo of an array (Communicator.halo_exchange). Between start() and wait() only cells that are in no halo of
-    others may change."""
+    """Fills the halo of an array (Communicator.halo_exchange). Between start() and wait() only cells that are in no
+    halo of others may change."""
 
     stages = forwarded("stages", "The stage of the halo of each dimension, 1 or more.")
     messages = forwarded("messages", "The number of messages that this rank sends in one exchange.")
@@ -55,10 +55,10 @@ class HaloExchange(Repeated):
 class CartNeighborhood(Closed):
     """A grid of ranks with a neighbourhood (Communicator.cart_neighborhood).
 
-    A rank sends block i to the rank at offset i, and receives block i from the rank at minus offset i. Beyond the edge of the
-    grid there is no rank: its block is not sent, and its part of a receive array does not change. All ranks call the same
-    operations in the same order, with equal sizes for each neighbour, unless counts_differ. A wrong argument raises on its
-    rank alone.
+    A rank sends block i to the rank at offset i, and receives block i from the rank at minus offset i. Beyond the edge
+    of the grid there is no rank: its block is not sent, and its part of a receive array does not change. All ranks call
+    the same operations in the same order, with equal sizes for each neighbour, unless counts_differ. A wrong argument
+    raises on its rank alone.
     """
 
     rank = forwarded("rank", "This rank on the grid; reorder may change it.")

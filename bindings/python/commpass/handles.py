@@ -26,7 +26,8 @@ class Closed:
 class Begun(Closed):
     """An exchange that is begun, and completed later."""
 
-    predicted_seconds = forwarded("predicted_seconds", "Of one exchange; None: the strategy was named, or has no prediction.")
+    predicted_seconds = forwarded(
+        "predicted_seconds", "Of one exchange; None: the strategy was named, or has no prediction.")
 
     def test(self):
         """Is it complete? Advances it."""

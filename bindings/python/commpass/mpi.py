@@ -149,8 +149,8 @@ class Communicator(Closed):
         strategy  "": COMMPASS_SPARSE_STRATEGY, else the cheapest; the same on every rank, as both hints
         messages  a hint: the mean number of messages of a rank; None: that of earlier calls
         bytes     a hint: the size of a message
-        Returns a list of (rank, array) by rank, then in the order of `sends`. The arrays are read-only, and share memory.
-        Raises Error, the same on every rank.
+        Returns a list of (rank, array) by rank, then in the order of `sends`. The arrays are read-only, and share
+        memory. Raises Error, the same on every rank.
         """
         send, sends, failure = self._sparse(send, sends)
         with with_own_error(failure):
