@@ -158,6 +158,7 @@ void measure_parts(Calibration& calibration) {
   part("limits.messages_off_node", measure_messages_in_flight);
   hold_to_physics(calibration);
   part("operations.batch_s", measure_calls);
+  part("operations.skew_s", measure_skew);
   part("held_out", check_held_out);
 }
 

@@ -66,8 +66,8 @@ inline constexpr Share node_share{0, 0.02}, request_share{0.02, 0.03}, ping_pong
     switch_share{0.37, 0.51}, burst_share{0.51, 0.6}, sharing_share{0.6, 0.65}, bus_share{0.65, 0.66},
     core_share{0.66, 0.67}, ejection_share{0.67, 0.69}, receive_share{0.69, 0.77}, copy_share{0.77, 0.78},
     value_share{0.78, 0.79}, datatype_share{0.79, 0.81}, operation_share{0.81, 0.84}, collective_share{0.84, 0.85},
-    alltoallv_share{0.85, 0.86}, visits_share{0.86, 0.865}, flight_share{0.865, 0.87}, calls_share{0.87, 0.88},
-    held_out_share{0.88, 0.93};
+    alltoallv_share{0.85, 0.86}, visits_share{0.86, 0.865}, flight_share{0.865, 0.87}, calls_share{0.87, 0.875},
+    skew_share{0.875, 0.88}, held_out_share{0.88, 0.93};
 
 /// Finds nodes that are slower than the others.
 void find_slow_nodes(Calibration& calibration);
@@ -114,6 +114,8 @@ void measure_alltoallv(Calibration& calibration);
 void measure_messages_in_flight(Calibration& calibration);
 /// Measures the cost of Commpass's exchanges beyond their messages. Needs the parameters of their predictions.
 void measure_calls(Calibration& calibration);
+/// Measures the wait of ranks for one another between rounds of messages to other nodes. Needs what measure_calls does.
+void measure_skew(Calibration& calibration);
 /// Runs `work`. Collective.
 /// @return processors that other programs kept busy meanwhile, on average, on the host where they are most. The same on
 /// every rank

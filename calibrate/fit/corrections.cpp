@@ -134,6 +134,8 @@ std::vector<Correction> corrections_of(const Machine& machine, int ranks_of_node
                      *seconds = seconds->value_or(0) + us * 1e-6;
                  },
                  Correction::Kind::microseconds});
+  if (machine.operations.skew_s.value_or(0) > 0)
+    add_assumed(all, "operations.skew_s", 1, [](Machine& m, double x) { *m.operations.skew_s *= std::exp(x); });
   return all;
 }
 

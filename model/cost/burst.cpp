@@ -16,7 +16,8 @@
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
 //
-// Before each batch every rank is busy with the calls that begin and end it, if these were measured.
+// Before each batch every rank is busy with the calls that begin and end it, if these were measured. Before each batch
+// between nodes that follows another one of its stage, ranks of N nodes wait skew·√N for one another.
 //
 // Servers are asked batch by batch. Where that misses much, since some ranks are in their next batch already, all
 // batches are run in order of time first (overlap.hpp), and then again as above with what servers did there.
@@ -123,14 +124,18 @@ std::vector<Moved> move_in_order_of_time(const Priced& priced) {
   TraceRecorder no_trace;
   Cost copies;
   begin_exchange(priced, clocks, no_trace, copies);
+  const auto calls_s = batch_calls_s(priced.machine, priced.usage);
   std::vector<Batches> stages;
   std::vector<TimedBatch> batches;
   for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
     const bool datatypes = may_use_datatypes(priced.schedule.stages[s].info, priced.usage);
-    for (const auto& batch : stages.emplace_back(priced.stage(s))) batches.push_back({batch, datatypes});
+    bool is_first = true;
+    for (const auto& batch : stages.emplace_back(priced.stage(s))) {
+      const auto skew_s = std::exchange(is_first, false) ? 0 : skew_seconds(batch, priced.layout, priced.machine);
+      batches.push_back({batch, datatypes, calls_s + skew_s});
+    }
   }
-  return move_overlapping(batches, clocks.now(), batch_calls_s(priced.machine, priced.usage), priced.layout,
-                          priced.machine);
+  return move_overlapping(batches, clocks.now(), priced.layout, priced.machine);
 }
 
 }  // namespace

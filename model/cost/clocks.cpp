@@ -1,5 +1,6 @@
 #include "model/cost/clocks.hpp"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -20,6 +21,14 @@ bool may_use_datatypes(const StageInfo& stage, Usage usage) { return usage == Us
 
 Seconds batch_calls_s(const Machine& machine, Usage usage) {
   return (usage == Usage::planned ? machine.operations.batch_s : machine.operations.batch_once_s).value_or(0);
+}
+
+Seconds skew_seconds(const FoldedOf& batch, const Layout& layout, const Machine& machine) {
+  const auto skew_s = machine.operations.skew_s.value_or(0);
+  if (skew_s == 0) return 0;
+  const bool leaves_nodes = std::ranges::any_of(
+      batch.messages, [&](const Message& message) { return batch(message).level > layout.node_level(); });
+  return leaves_nodes ? skew_s * std::sqrt(layout.nodes()) : 0;
 }
 
 Clocks::Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
@@ -99,15 +108,16 @@ void Clocks::run(const FoldedOf& batch) {
 }
 
 void Clocks::run_once(const FoldedOf& batch) {
-  call(batch_calls_s_);
+  if (!std::exchange(is_first_batch_, false))
+    spend_all(skew_seconds(batch, layout_, machine_), CostPart::latency, Activity::wait);
+  spend_all(batch_calls_s_, CostPart::library, Activity::library);
   if (moved_.empty() && do_all_the_same(batch)) run_one_for_all(batch);
   else run_each(batch, false);
 }
 
-void Clocks::call(Seconds seconds) {
+void Clocks::spend_all(Seconds seconds, CostPart which, Activity activity) {
   if (seconds <= 0) return;
-  for (std::size_t r = 0; r < clock_.size(); ++r)
-    spend(static_cast<Rank>(r), seconds, CostPart::library, Activity::library);
+  for (std::size_t r = 0; r < clock_.size(); ++r) spend(static_cast<Rank>(r), seconds, which, activity);
 }
 
 bool Clocks::do_all_the_same(const FoldedOf& batch) const {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/base/error.hpp"
@@ -104,18 +105,19 @@ int ranks_around(const Layout& layout, Level level, int node) {
 }
 
 NodeParts parts_of_node(const Layout& layout, int node) {
-  NodeParts parts;
-  parts.fill(1);
+  NodeParts parts{{}, layout.nodes()};
+  parts.of_level.fill(1);
   for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
     if (layout.instances(level) > 0)
-      parts[level] = static_cast<double>(layout.ppn(node)) / ranks_around(layout, level, node);
+      parts.of_level[level] = static_cast<double>(layout.ppn(node)) / ranks_around(layout, level, node);
   return parts;
 }
 
 Machine of_a_node(Machine machine, const NodeParts& parts) {
+  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(parts.nodes);
   for (std::size_t level = 0; level < machine.levels.size(); ++level) {
-    machine.levels[level].up_rate_bytes_per_s *= parts[level];
-    machine.levels[level].down_rate_bytes_per_s *= parts[level];
+    machine.levels[level].up_rate_bytes_per_s *= parts.of_level[level];
+    machine.levels[level].down_rate_bytes_per_s *= parts.of_level[level];
   }
   return machine;
 }

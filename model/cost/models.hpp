@@ -34,10 +34,13 @@ struct FoldedOf {
 /// How many ranks the instance of an outer level has in which a node is.
 int ranks_around(const Layout& layout, Level level, int node);
 
-/// By level, the part of an instance's ranks that a node has; 1 where the level is not beyond nodes, or is not told.
-using NodeParts = std::array<double, most_levels>;
+/// A node's part of its machine.
+struct NodeParts {
+  std::array<double, most_levels> of_level;  ///< its ranks ÷ those of the instance; 1 within nodes, or if not told
+  int nodes;                                 ///< that the machine's ranks are on
+};
 NodeParts parts_of_node(const Layout& layout, int node);
-/// What a machine gives one node that stands for all: its part of what instances of outer levels share.
+/// The machine of one node that stands for all: its part of what instances of outer levels share, and the skew of all.
 Machine of_a_node(Machine machine, const NodeParts& parts);
 
 /// For data whose copies have no price: headers and numbers.

@@ -55,10 +55,9 @@ struct Server {
 
 class Overlapping {
  public:
-  Overlapping(std::span<const TimedBatch> batches, std::span<const Seconds> clocks, Seconds batch_calls_s,
-              const Layout& layout, const Machine& machine)
+  Overlapping(std::span<const TimedBatch> batches, std::span<const Seconds> clocks, const Layout& layout,
+              const Machine& machine)
       : batches_(batches),
-        batch_calls_s_(batch_calls_s),
         machine_(machine),
         copies_cost_(copies_cost(machine)),
         shared_(layout, machine),
@@ -68,6 +67,7 @@ class Overlapping {
         launched_(clock_),
         turn_(clock_.size(), none) {
     set_turns();
+    for (const auto& batch : batches_) calls_until_.push_back(calls_until_.back() + batch.calls_s);
   }
 
   std::vector<Moved> run() {
@@ -121,7 +121,7 @@ class Overlapping {
     turn_[at_index(rank)] = turn;
     if (turn == none) return;
     auto& clock = clock_[at_index(rank)];
-    clock += batch_calls_s_ * (turns_[turn].batch - batches_passed + 1);
+    clock += calls_until_[turns_[turn].batch + 1] - calls_until_[batches_passed];
     events_.push({clock, static_cast<std::uint32_t>(rank), Event::Kind::enter});
   }
 
@@ -287,7 +287,7 @@ class Overlapping {
   };
 
   std::span<const TimedBatch> batches_;
-  Seconds batch_calls_s_;
+  std::vector<Seconds> calls_until_{0};  // before each batch and those before it, by batch
   const Machine& machine_;
   bool copies_cost_;
   Servers shared_;
@@ -310,8 +310,8 @@ class Overlapping {
 }  // namespace
 
 std::vector<Moved> move_overlapping(std::span<const TimedBatch> batches, std::span<const Seconds> clocks,
-                                    Seconds batch_calls_s, const Layout& layout, const Machine& machine) {
-  return Overlapping(batches, clocks, batch_calls_s, layout, machine).run();
+                                    const Layout& layout, const Machine& machine) {
+  return Overlapping(batches, clocks, layout, machine).run();
 }
 
 }  // namespace commpass

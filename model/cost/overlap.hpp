@@ -22,14 +22,14 @@ struct Moved {
 struct TimedBatch {
   FoldedOf messages;               ///< sorted by sender; stands for itself alone
   bool may_use_datatypes = false;  ///< for copies
+  Seconds calls_s = 0;             ///< that every rank is busy or waits before it
 };
 
 /// Runs all batches in order of time, each rank on its own: messages in flight at the same time share rates, whatever
 /// batches it is of.
-/// @param clocks         when each rank begins
-/// @param batch_calls_s  that every rank is busy before each batch
+/// @param clocks  when each rank begins
 /// @return for each message of each batch, one after another
 std::vector<Moved> move_overlapping(std::span<const TimedBatch> batches, std::span<const Seconds> clocks,
-                                    Seconds batch_calls_s, const Layout& layout, const Machine& machine);
+                                    const Layout& layout, const Machine& machine);
 
 }  // namespace commpass

@@ -19,22 +19,27 @@ std::optional<double> near_rate_bytes_per_s(const Machine& machine) {
 }
 
 Machine with_stand_ins(Machine machine) {
-  const auto tell = [&](const char* what, double rate, const std::string& more) {
-    machine.stand_ins.push_back(fmt::format("{}, taken for {}{}", what,
-                                            format_parameter(MachineParameter::Unit::bytes_per_second, rate), more));
+  using enum MachineParameter::Unit;
+  const auto tell = [&](const char* what, MachineParameter::Unit unit, double value, const std::string& more) {
+    machine.stand_ins.push_back(fmt::format("{}, taken for {}{}", what, format_parameter(unit, value), more));
   };
   if (!machine.copy_block_s && !std::isfinite(machine.copy_rate_bytes_per_s)) {
     machine.copy_rate_bytes_per_s = near_rate_bytes_per_s(machine).value_or(typical_near_rate_bytes_per_s);
     machine.copy_block_s = typical_copy_block_s;
-    tell("local copies", machine.copy_rate_bytes_per_s, " and 20 ns a piece");
+    tell("local copies", bytes_per_second, machine.copy_rate_bytes_per_s, " and 20 ns a piece");
   }
+  const auto* channel = machine.host.find(machine.outermost());
+  if (machine.verdict || machine.node_level() == machine.outermost() || !channel) return machine;
   auto& injection = machine.levels[machine.node_level()].up_rate_bytes_per_s;
-  if (const auto* channel = machine.host.find(machine.outermost());
-      !machine.verdict && machine.node_level() < machine.outermost() && channel && !std::isfinite(injection))
-    if (const double beta = channel->least_beta(); beta > 0) {
-      injection = typical_injecting_messages / beta;
-      tell("what a node injects", injection, "");
-    }
+  if (const double beta = channel->least_beta(); beta > 0 && !std::isfinite(injection)) {
+    injection = typical_injecting_messages / beta;
+    tell("what a node injects", bytes_per_second, injection, "");
+  }
+  auto& skew_s = machine.operations.skew_s;
+  if (const double alpha_s = channel->protocols.front().alpha_s; alpha_s > 0 && !skew_s) {
+    skew_s = typical_skew_alpha_ratio * alpha_s;
+    tell("waits between rounds", seconds, *skew_s, " times √nodes");
+  }
   return machine;
 }
 

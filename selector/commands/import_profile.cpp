@@ -12,6 +12,7 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/machine/plausibility.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/file_checks.hpp"
@@ -23,7 +24,7 @@ namespace commpass {
 namespace {
 
 struct ImportArguments {
-  std::vector<std::string> files, exchanges;
+  std::vector<std::string> files, exchanges, settings;
   std::string output;
   ImportedOrigin origin;
   int sockets = 0;  ///< 0: not told
@@ -107,8 +108,10 @@ void import(const ImportArguments& arguments) {
     throw InputError(join(origin.files, ", "), "there are no ping-pongs within a node",
                      "give node=FILE, too, or --ppn 1 if a node has one rank");
   if (const auto misread = find_misread(profile.machine, join(origin.files, ", "))) throw *misread;
+  set_parameters(profile, arguments.settings);
   const auto fit = import_exchanges(profile, arguments);
   auto provenance = Json::parse(profile.provenance_json);
+  if (!arguments.settings.empty()) provenance["set"] = arguments.settings;
   if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;
   profile.provenance_json = provenance.dump();
   write_profile(profile, arguments.output);
@@ -140,6 +143,8 @@ Command import_command() {
                 &arguments->sockets,
                 "of a node, among which the ranks of these exchanges are spread",
                 {.checks = {positive()}, .needs = {"--exchanges"}}},
+               {"--set", &arguments->settings,
+                "KEY=VALUE: a parameter that is known otherwise, of 'commpass profile parameters'; may be repeated"},
                {"--name", &origin.name, "of the machine", {.required = true, .checks = {no_control_characters()}}},
                {"-o,--output", &arguments->output, "profile to write", {.required = true}},
                {"--source",

@@ -48,6 +48,7 @@ Machine make_full_machine() {
   group.up_messages_per_s = group.down_messages_per_s = 1e6;
   group.messages_in_flight = 1;
   machine.operations.alltoallv_rank_s = 5e-8;
+  machine.operations.skew_s = 3e-7;
   return machine;
 }
 
@@ -191,6 +192,7 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.batch_s", {"0: messages alone take time", as(0.0)}},
       {"operations.batch_once_s", {"0: messages alone take time", as(0.0)}},
       {"operations.discovery_s", {"0: messages alone take time", as(0.0)}},
+      {"operations.skew_s", {"0 where a calibration", as(0.0)}},
       {"operations.new_send_bytes", {"none: all requests are persistent", as(std::int64_t{1})}},
       {"operations.ranks", {"on any number of ranks", as(std::int64_t{layout.ranks()})}}};
   return all;

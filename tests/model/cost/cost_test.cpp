@@ -561,6 +561,20 @@ TEST(Burst, CallsTakeTimeBeforeEveryBatch) {
       << "the papers' models know no calls";
 }
 
+TEST(Burst, RanksWaitForOneAnotherBetweenBatchesThatLeaveNodes) {
+  Machine m = machine();
+  const auto three_rounds = schedule(8, {{{0, 4, 10, 0}, {0, 5, 10, 1}, {0, 1, 10, 2}}, {{0, 4, 10, 0}}});
+  const Seconds before = evaluate(three_rounds, two_nodes, m).seconds;
+  m.operations.skew_s = 3;
+  const auto cost = evaluate(three_rounds, two_nodes, m);
+  const Seconds wait = 3 * std::sqrt(2);
+  EXPECT_DOUBLE_EQ(cost.seconds, before + wait) << "neither in the first batch of a stage, nor in one within a node";
+  EXPECT_DOUBLE_EQ(cost.stages[1].seconds, network_short + network_beta * 10);
+  EXPECT_DOUBLE_EQ(evaluate(three_rounds, two_nodes, m, CostModel::max_rate).seconds,
+                   evaluate(three_rounds, two_nodes, machine(), CostModel::max_rate).seconds)
+      << "the papers' models know no waits";
+}
+
 TEST(Burst, PartsAddUpToALoneChain) {
   Machine m = machine();
   m.levels[standard_level::node].up_rate_bytes_per_s = 2;

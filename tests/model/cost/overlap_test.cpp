@@ -62,8 +62,9 @@ Schedule random_schedule(const Layout& layout, int stages, std::mt19937& random)
 /// What the model says, done by hand: at every tick each message that is there gets its part.
 class TickingClock {
  public:
-  TickingClock(const Schedule& schedule, const Layout& layout, bool awaits)
-      : layout_(layout), awaits_(awaits), ranks_(static_cast<std::size_t>(schedule.ranks)) {
+  /// @param wait  before each second batch of a stage
+  TickingClock(const Schedule& schedule, const Layout& layout, bool awaits, Seconds wait)
+      : layout_(layout), awaits_(awaits), wait_(wait), ranks_(static_cast<std::size_t>(schedule.ranks)) {
     for (const auto& stage : schedule.stages)
       for (int batch = 0; batch < 2; ++batch) {
         auto& moving = batches_.emplace_back();
@@ -171,10 +172,12 @@ class TickingClock {
     rank.clock = arrivals.empty() ? end : std::max(end, taken);
     rank.is_in = false;
     ++rank.batch;
+    if (rank.batch % 2 == 1 && !batches_[rank.batch].empty()) rank.clock += wait_;
   }
 
   const Layout& layout_;
   bool awaits_;
+  Seconds wait_;
   std::vector<State> ranks_;
   std::vector<std::vector<Moving>> batches_;
   Seconds now_ = 0;
@@ -214,8 +217,9 @@ TEST(OverlappingBatches, ShareRatesAsInAClockOfSmallSteps) {
   for (int i = 0; i < 20; ++i)
     for (const bool awaits : {false, true}) {
       const auto schedule = random_schedule(layout, 3, random);
-      const auto machine = machine_with(awaits ? std::optional<Bytes>(0) : std::nullopt);
-      const auto expected = TickingClock(schedule, layout, awaits).run();
+      auto machine = machine_with(awaits ? std::optional<Bytes>(0) : std::nullopt);
+      machine.operations.skew_s = i % 2 == 0 ? 0 : 0.2;
+      const auto expected = TickingClock(schedule, layout, awaits, *machine.operations.skew_s * std::sqrt(3)).run();
       EXPECT_NEAR(evaluate(schedule, layout, machine).seconds, expected, 0.003 * expected) << i << ' ' << awaits;
     }
 }

@@ -41,7 +41,7 @@ const Json& full_profile() {
     "devices": {"per_node": 4, "copy_rate_bytes_per_s": 5e11, "copy_call_s": 0},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "alltoallv_rank_s": 9e-9, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48},
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "alltoallv_rank_s": 9e-9, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "skew_s": 4e-8, "new_send_bytes": 256, "ranks": 48},
     "limits": {"messages_off_node": 32, "messages": 128, "partners": 500, "buffer_bytes": 1073741824},
     "verdict": {"trust": "do not trust", "uncertainty": 0.4, "why": "it is made up", "remedy": "measure"}})");
   return profile;
@@ -117,6 +117,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.batch_s, 1e-8);
   EXPECT_EQ(machine.operations.batch_once_s, 2e-8);
   EXPECT_EQ(machine.operations.discovery_s, 3e-8);
+  EXPECT_EQ(machine.operations.skew_s, 4e-8);
   EXPECT_EQ(machine.operations.new_send_bytes, 256);
   EXPECT_EQ(machine.operations.ranks, 48);
   EXPECT_EQ(machine.limits,

@@ -24,9 +24,17 @@ TEST(StandIns, TakeCopiesToBeNoSlowerThanMessagesOfTheNearestRanks) {
   const auto machine = with_stand_ins(small_machine());
   EXPECT_NEAR(machine.copy_rate_bytes_per_s, 65536 / (1e-6 + 65536e-10), 1);
   EXPECT_EQ(machine.copy_block_s, typical_copy_block_s);
-  ASSERT_EQ(machine.stand_ins.size(), 2U);
+  ASSERT_EQ(machine.stand_ins.size(), 3U);
   EXPECT_EQ(machine.stand_ins[0], "local copies, taken for 8.68 GB/s and 20 ns a piece");
   EXPECT_EQ(machine.stand_ins[1], "what a node injects, taken for 5 GB/s");
+  EXPECT_EQ(machine.stand_ins[2], "waits between rounds, taken for 500 ns times √nodes");
+}
+
+TEST(StandIns, LetRanksWaitForAPartOfALoneMessageBetweenNodes) {
+  EXPECT_DOUBLE_EQ(with_stand_ins(small_machine()).operations.skew_s.value(), typical_skew_alpha_ratio * 2e-6);
+  auto calibrated = small_machine();
+  calibrated.verdict = Verdict{};
+  EXPECT_FALSE(with_stand_ins(calibrated).operations.skew_s) << "a calibration measured exchanges";
 }
 
 TEST(StandIns, AreTypicalWhereNoMessageWithinANodeIsKnown) {
@@ -39,6 +47,7 @@ TEST(StandIns, LeaveKnownParametersAsTheyAre) {
   auto machine = small_machine();
   machine.copy_block_s = 0;  // measured: copies take no time
   machine.levels[0].up_rate_bytes_per_s = 1e10;
+  machine.operations.skew_s = 0;
   EXPECT_EQ(with_stand_ins(machine), machine);
 }
 

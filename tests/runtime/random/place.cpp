@@ -88,7 +88,7 @@ Machine draw_machine(Draw& draw) {
        {&operations.barrier_s, &operations.allreduce_s, &operations.probe_s, &operations.put_s, &operations.fence_s,
         &operations.window_s, &operations.neighbor_alltoall_s, &operations.neighbor_alltoall_message_s,
         &operations.alltoallv_s, &operations.alltoallv_message_s, &operations.alltoallv_rank_s, &operations.batch_s,
-        &operations.batch_once_s, &operations.discovery_s})
+        &operations.batch_once_s, &operations.discovery_s, &operations.skew_s})
     *seconds = draw_between(draw, 1e-8, 1e-3);
   operations.ranks = 2 + draw.small(30);
   if (draw.small(2) == 0) operations.new_send_bytes = 1 + draw.small(300);
