@@ -177,6 +177,7 @@ void Clocks::run_each(const FoldedOf& batch, bool for_all) {
   if (copies_cost_) copy(batch, packed);
   finish_.clear();
   arrivals_.clear();
+  arrivals_.reserve(batch.messages.size());
   for (std::size_t begin = 0; begin < batch.messages.size();) {
     const auto count = count_independent(batch.messages.subspan(begin));
     launch(batch, begin, count, for_all);

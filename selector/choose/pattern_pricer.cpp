@@ -104,11 +104,15 @@ class PatternPricer {
       progress.priced += std::ssize(groups[g]);
     };
     constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
-    if (threads_ <= 1 || prepared_.blocks.size() < worth_a_thread)
+    // A thread holds a schedule, of up to some 250 bytes a block.
+    constexpr std::size_t blocks_at_once_max = std::size_t{1} << 22;
+    const auto threads = static_cast<unsigned>(std::clamp<std::size_t>(
+        blocks_at_once_max / std::max<std::size_t>(prepared_.blocks.size(), 1), 1, std::max(threads_, 1U)));
+    if (threads == 1 || prepared_.blocks.size() < worth_a_thread)
       for (std::size_t g = 0; g < groups.size(); ++g) price_each(g);
     else
       in_parallel(
-          groups.size(), price_each, [](std::size_t) {}, threads_);
+          groups.size(), price_each, [](std::size_t) {}, threads);
     return candidates;
   }
 
