@@ -174,6 +174,18 @@ TEST(Includes, AreOfRoomsThatAFileMayUse) {
   EXPECT_GT(checked, 500);
 }
 
+// A change of plans or schedules compiles no program anew that includes the front door.
+TEST(Includes, OfTheFrontDoorAreNoPlansOrSchedules) {
+  std::vector<std::string> reached{"commpass/commpass.hpp"};
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (const auto& name : matches(contents_of(source / reached[i]), "(?:^|\n)#include \"([^\"]*)\"")) {
+      EXPECT_FALSE(std::regex_search(name, std::regex("^(model/schedule|runtime/plan)/")))
+          << reached[i] << " includes " << name;
+      if (std::ranges::find(reached, name) == reached.end()) reached.push_back(name);
+    }
+  EXPECT_GT(reached.size(), 10U);
+}
+
 /// The table that begins with this head.
 std::string table_of(const std::string& text, const std::string& head) {
   const auto begin = text.find(head);

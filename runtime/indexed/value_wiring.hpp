@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "runtime/edges.hpp"
 #include "runtime/indexed/value_groups.hpp"
 #include "runtime/indexed/value_requests.hpp"
-#include "runtime/plan/plan.hpp"
 
 namespace commpass {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/pattern/pattern.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/edges.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/cost/cost_model.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/edges.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {

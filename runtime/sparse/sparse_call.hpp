@@ -12,7 +12,7 @@
 
 #include "model/route/route.hpp"
 #include "model/route/sparse_strategy.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/edges.hpp"
 #include "runtime/sparse/discovery.hpp"
 #include "runtime/sparse/failure_notice.hpp"
 #include "runtime/sparse/parcel.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/device/device_queue.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/edges.hpp"
 
 namespace commpass {
 

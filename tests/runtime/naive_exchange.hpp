@@ -8,9 +8,9 @@
 
 #include "model/machine/layout.hpp"
 #include "model/pattern/pattern.hpp"
+#include "runtime/edges.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
-#include "runtime/plan/plan.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
