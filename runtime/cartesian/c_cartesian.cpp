@@ -49,48 +49,64 @@ commpass::CartNeighborhood& neighborhood_of(commpass_cart cart) {
 
 std::size_t dimensions_of(commpass_cart cart) { return neighborhood_of(cart).neighborhood().grid.dimensions(); }
 
-CartSide one(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, {}, {}, {}, type, {}, Shape::one};
+/// One side of a call. Its lists have a value for each neighbour.
+struct SideInC {
+  const void* buffer;
+  int count;
+  const int *counts, *displacements;
+  const MPI_Aint* byte_displacements;
+  MPI_Datatype type;
+  const MPI_Datatype* types;
+  Shape shape;
+};
+
+SideInC one(const void* buffer, int count, MPI_Datatype type) {
+  return {buffer, count, nullptr, nullptr, nullptr, type, nullptr, Shape::one};
 }
-CartSide regular(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, {}, {}, {}, type, {}, Shape::regular};
+SideInC regular(const void* buffer, int count, MPI_Datatype type) {
+  return {buffer, count, nullptr, nullptr, nullptr, type, nullptr, Shape::regular};
+}
+SideInC v(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
+  return {buffer, 0, counts, displacements, nullptr, type, nullptr, Shape::v};
+}
+SideInC w(const void* buffer, const int* counts, const MPI_Aint* displacements, const MPI_Datatype* types) {
+  return {buffer, 0, counts, nullptr, displacements, MPI_DATATYPE_NULL, types, Shape::w};
 }
 
-/// A list with a value for each neighbour.
-template <class Item>
-std::span<const Item> list(commpass_cart cart, const Item* items, const char* what) {
-  const int size = neighborhood_of(cart).neighborhood().size();
-  require_list("commpass_cart", items, size, what);
-  return {items, static_cast<std::size_t>(size)};
-}
-CartSide v(commpass_cart cart, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
-  return {buffer, 0, list(cart, counts, "counts"), list(cart, displacements, "displacements"), {}, type, {}, Shape::v};
-}
-CartSide w(commpass_cart cart, const void* buffer, const int* counts, const MPI_Aint* displacements,
-           const MPI_Datatype* types) {
-  return {buffer,
-          0,
-          list(cart, counts, "counts"),
-          {},
-          list(cart, displacements, "displacements"),
-          MPI_DATATYPE_NULL,
-          list(cart, types, "types"),
-          Shape::w};
+/// @throws InputError for a list that is NULL
+CartSide checked(const SideInC& side, int neighbors) {
+  const auto list = [&]<class Item>(const Item* items, const char* what, bool is_used) {
+    if (is_used) require_list("commpass_cart", items, neighbors, what);
+    return std::span(items, is_used ? static_cast<std::size_t>(neighbors) : 0);
+  };
+  const bool is_v = side.shape == Shape::v, is_w = side.shape == Shape::w;
+  return {side.buffer,
+          side.count,
+          list(side.counts, "counts", is_v || is_w),
+          list(side.displacements, "displacements", is_v),
+          list(side.byte_displacements, "displacements", is_w),
+          side.type,
+          list(side.types, "types", is_w),
+          side.shape};
 }
 
-template <class Sides>
-void run(commpass_cart cart, Sides sides, const char* name) {
-  auto& neighborhood = neighborhood_of(cart);
-  const auto [sends, receives] = sides();
-  neighborhood.run(sends, receives, name, cart->options);
+int run(commpass_cart cart, const SideInC& sends, const SideInC& receives, const char* name) {
+  return guarded([&] {
+    auto& its = neighborhood_of(cart);
+    const int neighbors = its.neighborhood().size();
+    its.run(checked(sends, neighbors), checked(receives, neighbors), name, cart->options);
+  });
 }
 
-template <class Sides>
-void init(commpass_cart cart, commpass_cart_exchange* exchange, Sides sides, const char* name) {
-  *exchange = nullptr;
-  auto& neighborhood = neighborhood_of(cart);
-  const auto [sends, receives] = sides();
-  *exchange = new commpass_cart_exchange_state{neighborhood.init(sends, receives, name, cart->options)};
+int init(commpass_cart cart, commpass_cart_exchange* exchange, const SideInC& sends, const SideInC& receives,
+         const char* name) {
+  return guarded([&] {
+    *exchange = nullptr;
+    auto& its = neighborhood_of(cart);
+    const int neighbors = its.neighborhood().size();
+    *exchange = new commpass_cart_exchange_state{
+        its.init(checked(sends, neighbors), checked(receives, neighbors), name, cart->options)};
+  });
 }
 
 template <class Action>
@@ -178,135 +194,71 @@ int commpass_cart_neighbor_get(commpass_cart cart, int maxin, int source[], int 
 
 int commpass_cart_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart, [&] { return std::pair(regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype)); },
-        "alltoall");
-  });
+  return run(cart, regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "alltoall");
 }
 int commpass_cart_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] { return std::pair(regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype)); },
-        "alltoall_init");
-  });
+  return init(cart, exchange, regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype),
+              "alltoall_init");
 }
 
 int commpass_cart_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart,
-        [&] {
-          return std::pair(v(cart, sendbuf, sendcounts, sdispls, sendtype),
-                           v(cart, recvbuf, recvcounts, rdispls, recvtype));
-        },
-        "alltoallv");
-  });
+  return run(cart, v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "alltoallv");
 }
 int commpass_cart_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
                                  MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] {
-          return std::pair(v(cart, sendbuf, sendcounts, sdispls, sendtype),
-                           v(cart, recvbuf, recvcounts, rdispls, recvtype));
-        },
-        "alltoallv_init");
-  });
+  return init(cart, exchange, v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype),
+              "alltoallv_init");
 }
 
 int commpass_cart_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart,
-        [&] {
-          return std::pair(w(cart, sendbuf, sendcounts, sdispls, sendtypes),
-                           w(cart, recvbuf, recvcounts, rdispls, recvtypes));
-        },
-        "alltoallw");
-  });
+  return run(cart, w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw");
 }
 int commpass_cart_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                                  const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] {
-          return std::pair(w(cart, sendbuf, sendcounts, sdispls, sendtypes),
-                           w(cart, recvbuf, recvcounts, rdispls, recvtypes));
-        },
-        "alltoallw_init");
-  });
+  return init(cart, exchange, w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes),
+              "alltoallw_init");
 }
 
 int commpass_cart_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart, [&] { return std::pair(one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype)); },
-        "allgather");
-  });
+  return run(cart, one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "allgather");
 }
 int commpass_cart_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] { return std::pair(one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype)); },
-        "allgather_init");
-  });
+  return init(cart, exchange, one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype),
+              "allgather_init");
 }
 
 int commpass_cart_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart,
-        [&] { return std::pair(one(sendbuf, sendcount, sendtype), v(cart, recvbuf, recvcounts, rdispls, recvtype)); },
-        "allgatherv");
-  });
+  return run(cart, one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv");
 }
 int commpass_cart_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] { return std::pair(one(sendbuf, sendcount, sendtype), v(cart, recvbuf, recvcounts, rdispls, recvtype)); },
-        "allgatherv_init");
-  });
+  return init(cart, exchange, one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype),
+              "allgatherv_init");
 }
 
 int commpass_cart_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                              commpass_cart cart) {
-  return guarded([&] {
-    run(
-        cart,
-        [&] { return std::pair(one(sendbuf, sendcount, sendtype), w(cart, recvbuf, recvcounts, rdispls, recvtypes)); },
-        "allgatherw");
-  });
+  return run(cart, one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw");
 }
 int commpass_cart_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return guarded([&] {
-    init(
-        cart, exchange,
-        [&] { return std::pair(one(sendbuf, sendcount, sendtype), w(cart, recvbuf, recvcounts, rdispls, recvtypes)); },
-        "allgatherw_init");
-  });
+  return init(cart, exchange, one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes),
+              "allgatherw_init");
 }
 
 int commpass_cart_start(commpass_cart_exchange exchange) {
