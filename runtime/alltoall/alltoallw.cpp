@@ -2,16 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
-void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Comm comm) {
+void AlltoallwCall::Bytewise::assign(const Side& side, const void* buffer, MPI_Comm comm, bool must_be_packed) {
   if (buffer == MPI_IN_PLACE)
     throw CallError(MPI_ERR_BUFFER, name, "MPI_IN_PLACE is given to receive in",
                     "give a buffer, and MPI_IN_PLACE as the send buffer alone");
@@ -22,90 +19,43 @@ void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Co
                      fmt::format("there are {} counts, {} displacements and {} types for {} ranks", side.counts.size(),
                                  side.displacements.size(), side.types.size(), ranks),
                      "give one of each for every rank");
-  parts.clear();
-  for (std::size_t rank = 0; rank < side.counts.size(); ++rank) {
-    const Bytes count = side.counts[rank];
-    if (count < 0)
-      throw CallError(MPI_ERR_COUNT, name, fmt::format("the count for rank {} is {}", rank, count), "use 0 or more");
-    Part part{side.displacements[rank], count, {}};
-    if (count > 0) part.type.emplace(side.types[rank], comm);
-    // Address 0 is MPI_BOTTOM, from which elements of a derived type may lie anywhere.
-    if (!buffer && part.offset == 0 && part.bytes() > 0 && part.type->is_contiguous())
-      throw CallError(MPI_ERR_BUFFER, name, fmt::format("there are {} elements for rank {} and no buffer", count, rank),
-                      "give a buffer, or counts of 0");
-    parts.push_back(part);
+  blocks.clear();
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    // The type of a block without elements may be any.
+    if (side.counts[r] == 0) blocks.add({rank, side.displacements[r]});
+    else blocks.add_checked(name, buffer, {rank, side.displacements[r], side.counts[r]}, side.types[r], comm);
   }
-}
-
-/// Do all blocks lie as they travel, from where the library reaches?
-bool AlltoallwCall::Packing::lie_as_they_travel(const void* buffer) const {
-  return buffer && std::ranges::all_of(parts, [](const Part& part) {
-           return !part.type || (part.type->is_contiguous() && std::abs(part.offset) <= largest_library_number);
-         });
-}
-
-/// Counts and displacements in bytes: those of the user, or of blocks one after another.
-void AlltoallwCall::Packing::lay_out() {
+  blocks.lay_out(TypedBlocks::Places::users);
+  bool is_packed = must_be_packed || !buffer || !blocks.are_contiguous();
+  for (std::size_t i = 0; i < blocks.size(); ++i) is_packed = is_packed || blocks[i].place > largest_library_number;
+  if (is_packed) blocks.lay_out(TypedBlocks::Places::packed);
+  if (is_packed) require_host_memory(blocks.first_byte(buffer), name);
   counts.clear();
   displacements.clear();
-  Bytes total = 0;
-  for (const auto& part : parts) {
-    counts.push_back(part.bytes());
-    displacements.push_back(is_packed ? total : part.type ? part.offset : 0);  // that of nothing may be anything
-    total += part.bytes();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    counts.push_back(blocks.bytes(i));
+    displacements.push_back(blocks[i].place);
   }
-  packed.resize(is_packed ? static_cast<std::size_t>(total) : 0);
-}
-
-/// Blocks that are packed here lie in host memory. @throws InputError
-void AlltoallwCall::Packing::require_host(const void* buffer) const {
-  const auto part = std::ranges::find_if(parts, [](const Part& its) { return its.bytes() > 0; });
-  if (part != parts.end())
-    require_host_memory(static_cast<const std::byte*>(buffer) + part->offset + part->type->begin(), name);
-}
-
-void AlltoallwCall::Packing::pack(const void* buffer) {
-  for (std::size_t rank = 0; rank < parts.size(); ++rank)
-    if (const auto& part = parts[rank]; part.type)
-      part.type->pack(static_cast<const std::byte*>(buffer) + part.offset, part.count,
-                      packed.data() + displacements[rank]);
-}
-
-void AlltoallwCall::Packing::unpack(void* buffer) const {
-  for (std::size_t rank = 0; rank < parts.size(); ++rank)
-    if (const auto& part = parts[rank]; part.type)
-      part.type->unpack(packed.data() + displacements[rank], part.count, static_cast<std::byte*>(buffer) + part.offset);
 }
 
 AlltoallwCall::InBytes AlltoallwCall::begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
                                             const Side& receives) {
   const bool in_place = sendbuf == MPI_IN_PLACE;
   received_ = recvbuf;
-  receives_.assign(receives, recvbuf, comm);
-  receives_.is_packed = in_place || !receives_.lie_as_they_travel(recvbuf);
-  if (receives_.is_packed) receives_.require_host(recvbuf);
-  if (!in_place) sends_.assign(sends, sendbuf, comm);
-  receives_.lay_out();
-  void* const received = receives_.is_packed ? receives_.packed.data() : recvbuf;
+  receives_.assign(receives, recvbuf, comm, in_place);
+  if (!in_place) sends_.assign(sends, sendbuf, comm, false);
+  void* const received = receives_.blocks.buffer(recvbuf);
   if (in_place) {
-    receives_.pack(recvbuf);
+    receives_.blocks.pack(recvbuf);
     return {MPI_IN_PLACE, {}, {}, received, receives_.counts, receives_.displacements};
   }
-  sends_.is_packed = !sends_.lie_as_they_travel(sendbuf);
-  if (sends_.is_packed) sends_.require_host(sendbuf);
-  sends_.lay_out();
-  if (sends_.is_packed) sends_.pack(sendbuf);
-  return {sends_.is_packed ? sends_.packed.data() : sendbuf,
-          sends_.counts,
-          sends_.displacements,
-          received,
-          receives_.counts,
-          receives_.displacements};
+  const void* const sent = sends_.blocks.buffer(sendbuf);
+  sends_.blocks.pack(sendbuf);
+  return {sent, sends_.counts, sends_.displacements, received, receives_.counts, receives_.displacements};
 }
 
-void AlltoallwCall::end() {
-  if (receives_.is_packed) receives_.unpack(received_);
-}
+void AlltoallwCall::end() { receives_.blocks.unpack(received_); }
 
 void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
                         const Side& receives, const AlltoallvOptions& options) {

@@ -3,13 +3,11 @@
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/alltoall/alltoallv_engine.hpp"
-#include "runtime/mpi/element_type.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
 
@@ -41,28 +39,14 @@ class AlltoallwCall {
   void end();
 
  private:
-  /// A rank's block, whose type is looked at only where there is something: elsewhere MPI allows any.
-  struct Part {
-    Bytes offset = 0, count = 0;
-    std::optional<ElementType> type;
-    Bytes bytes() const { return type ? count * type->size() : 0; }
-  };
-  struct Packing {
-    std::vector<Part> parts;
-    std::vector<Bytes> counts, displacements;
-    std::vector<std::byte> packed;
-    bool is_packed = false;
+  struct Bytewise {
     const char* name;  ///< for messages
+    TypedBlocks blocks{};
+    std::vector<Bytes> counts{}, displacements{};
 
-    void assign(const Side& side, const void* buffer, MPI_Comm comm);
-    void lay_out();
-    void require_host(const void* buffer) const;
-    void pack(const void* buffer);
-    void unpack(void* buffer) const;
-    bool lie_as_they_travel(const void* buffer) const;
+    void assign(const Side& side, const void* buffer, MPI_Comm comm, bool must_be_packed);
   };
-  Packing sends_{{}, {}, {}, {}, false, "alltoallw, send side"};
-  Packing receives_{{}, {}, {}, {}, false, "alltoallw, receive side"};
+  Bytewise sends_{"alltoallw, send side"}, receives_{"alltoallw, receive side"};
   void* received_ = nullptr;
 };
 

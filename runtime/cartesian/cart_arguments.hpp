@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/mpi/element_type.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
 
@@ -27,40 +27,18 @@ struct CartSide {
   enum class Shape : std::uint8_t { one, regular, v, w } shape = Shape::regular;  ///< one: a single block, for all
 };
 
-/// The blocks of one side in the order of its slots, with their types.
-class CartBlocks {
- public:
-  struct Block {
-    std::byte* at = nullptr;
-    Bytes count = 0;
-    std::size_t type = 0;
-  };
+/// The blocks of one side in the order of its slots.
+struct CartBlocks {
+  void* buffer = nullptr;  ///< the user's; a send buffer is only read
+  TypedBlocks blocks{};
+  TypedBlocks::Block none{};  ///< one that is nowhere, as large as all others if all are
 
-  CartBlocks() = default;
   /// @param place  for errors: "alltoallv, send"
   /// @param slots  the number of blocks, including those beyond an edge
   /// @throws InputError, MpiError
   CartBlocks(const CartSide& side, std::size_t slots, const std::string& place, MPI_Comm comm);
-
-  std::size_t size() const { return blocks_.size(); }
-  const Block& operator[](std::size_t slot) const { return blocks_[slot]; }
-  const ElementType& type(std::size_t slot) const { return types_[blocks_[slot].type]; }
-  Bytes bytes(std::size_t slot) const { return blocks_[slot].count == 0 ? 0 : blocks_[slot].count * type(slot).size(); }
-  /// Have all blocks their bytes in one piece?
-  bool are_contiguous() const;
-  /// The lowest address of a block with bytes; null if there is none.
-  std::byte* lowest() const;
-  /// Puts them into another order: block i becomes that of slot order[i]; where that is −1, one that is nowhere, as
-  /// large as all others if all are.
-  void arrange(std::span<const int> order);
-
- private:
-  std::size_t type_number(MPI_Datatype type, MPI_Comm comm);
-
-  std::vector<ElementType> types_;
-  std::vector<MPI_Datatype> known_;  // of which these are
-  std::vector<Block> blocks_;
-  Bytes count_of_none_ = 0;
+  /// By slot.
+  std::vector<Bytes> bytes() const;
 };
 
 }  // namespace commpass

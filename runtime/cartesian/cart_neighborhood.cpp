@@ -43,17 +43,17 @@ struct CartNeighborhood::State {
     const bool is_same = send.shape == CartSide::Shape::one;
     CartBuffers buffers{CartBlocks(send, sends, fmt::format("{}, send", place), comm),
                         CartBlocks(receive, receives, fmt::format("{}, receive", place), comm), is_same};
-    if (!send_slots.empty()) buffers.sends.arrange(send_slots);
-    if (!receive_slots.empty()) buffers.receives.arrange(receive_slots);
+    if (!send_slots.empty()) buffers.sends.blocks.arrange(send_slots, buffers.sends.none);
+    if (!receive_slots.empty()) buffers.receives.blocks.arrange(receive_slots, buffers.receives.none);
     return buffers;
   }
 
-  CartExchange plan(CartBuffers buffers, const Context::Address& address, const char* place, bool counts_differ,
+  CartExchange plan(const CartBuffers& buffers, const Context::Address& address, const char* place, bool counts_differ,
                     bool is_for_once = false) const {
-    const auto& chosen = choice.choose(bytes_of(buffers.sends), buffers.is_same);
+    const auto& chosen = choice.choose(buffers.sends.bytes(), buffers.is_same);
     counts_differ = counts_differ || !chosen.is_local();
     return plan_cart_exchange(
-        context, neighborhood, std::move(buffers),
+        context, neighborhood, buffers,
         {chosen.strategy, chosen.told.get(), chosen.predicted_s, address, counts_differ, is_for_once}, place);
   }
 
@@ -137,21 +137,22 @@ CartExchange CartNeighborhood::init(const CartSide& sends, const CartSide& recei
 void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, const char* place,
                            const CartInitOptions& options) {
   constexpr std::size_t most_kept = 8;
-  auto buffers = state_->resolve(sends, receives, place);
+  const auto buffers = state_->resolve(sends, receives, place);
   const bool are_told = state_->are_told(sends, receives, options);
   // Datatypes may be freed and others get their names; and collective planning has to be one on all ranks.
-  if (are_told || !state_->choice.is_all_local() || !buffers.sends.are_contiguous() ||
-      !buffers.receives.are_contiguous()) {
-    auto exchange = state_->plan(std::move(buffers), state_->blocking, place, are_told, true);
+  if (are_told || !state_->choice.is_all_local() || !buffers.sends.blocks.are_contiguous() ||
+      !buffers.receives.blocks.are_contiguous()) {
+    auto exchange = state_->plan(buffers, state_->blocking, place, are_told, true);
     exchange.start();
     exchange.wait();
     return;
   }
-  KeptPlan wanted{{}, bytes_of(buffers.sends), buffers.is_same, {}};
-  const auto received = bytes_of(buffers.receives);
-  wanted.bytes.insert(wanted.bytes.end(), received.begin(), received.end());
+  KeptPlan wanted{{}, {}, buffers.is_same, {}};
   for (const auto* side : {&buffers.sends, &buffers.receives})
-    for (std::size_t i = 0; i < side->size(); ++i) wanted.at.push_back((*side)[i].at);
+    for (std::size_t i = 0; i < side->blocks.size(); ++i) {
+      wanted.at.push_back(TypedBlocks::address(side->buffer, side->blocks[i].offset));
+      wanted.bytes.push_back(side->blocks.bytes(i));
+    }
   auto& kept = state_->kept;
   const auto found = std::ranges::find_if(kept, [&](const KeptPlan& plan) {
     return plan.at == wanted.at && plan.bytes == wanted.bytes && plan.is_same == wanted.is_same;
@@ -159,7 +160,7 @@ void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, cons
   if (found != kept.end()) {
     std::rotate(kept.begin(), found, std::next(found));
   } else {
-    wanted.exchange = state_->plan(std::move(buffers), state_->blocking, place, false);
+    wanted.exchange = state_->plan(buffers, state_->blocking, place, false);
     if (kept.size() == most_kept) kept.pop_back();
     kept.insert(kept.begin(), std::move(wanted));
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "model/pattern/neighborhood.hpp"
 #include "model/route/strategy.hpp"
@@ -36,9 +36,6 @@ struct CartPlan {
 /// @param place  for errors: "alltoallv"
 /// @throws InputError, if the bytes for a neighbour are not as many as those from its opposite; MpiError
 CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const Neighborhood& neighborhood,
-                                CartBuffers buffers, CartPlan plan, const std::string& place);
-
-/// The bytes of each neighbour's block.
-std::vector<Bytes> bytes_of(const CartBlocks& blocks);
+                                const CartBuffers& buffers, const CartPlan& plan, const std::string& place);
 
 }  // namespace commpass

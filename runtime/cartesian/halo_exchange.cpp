@@ -11,40 +11,33 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "runtime/choose/unpriced.hpp"
-#include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
-#include "runtime/execute/executor.hpp"
-#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/plan/plan.hpp"
 #include "selector/choose/halo_choice.hpp"
 
 namespace commpass {
 
 struct HaloExchange::State {
-  std::shared_ptr<Context> context;  // keeps the communicator
-  Context::Address address;
   std::vector<int> stages;
-  std::optional<Seconds> predicted_s;
-  std::string explanation;
   int messages = 0;
-  Bytes buffer_bytes = 0;
-  std::unique_ptr<Executor> executor;
+  Exchange exchange;
 };
 
 HaloExchange::HaloExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 HaloExchange::~HaloExchange() = default;
 HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
 HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
-void HaloExchange::start() { state_->executor->start(); }
-bool HaloExchange::test() { return state_->executor->test(); }
-void HaloExchange::wait() { state_->executor->wait(); }
+void HaloExchange::start() { state_->exchange.start(); }
+bool HaloExchange::test() { return state_->exchange.test(); }
+void HaloExchange::wait() { state_->exchange.wait(); }
 const std::vector<int>& HaloExchange::stages() const { return state_->stages; }
 int HaloExchange::messages() const { return state_->messages; }
-std::optional<Seconds> HaloExchange::predicted_seconds() const { return state_->predicted_s; }
-const std::string& HaloExchange::explanation() const { return state_->explanation; }
-Bytes HaloExchange::buffer_bytes() const { return state_->buffer_bytes; }
+std::optional<Seconds> HaloExchange::predicted_seconds() const { return state_->exchange.predicted_seconds(); }
+const std::string& HaloExchange::explanation() const { return state_->exchange.explanation(); }
+Bytes HaloExchange::buffer_bytes() const { return state_->exchange.buffer_bytes(); }
 
 namespace {
 
@@ -214,20 +207,14 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
   std::unique_ptr<HaloExchange::State> state;
   all_or_none(comm, [&] {
     const auto plan = HaloPlanner(grid, context->comm.rank(), array).make(choice.stages);
-    state = std::make_unique<HaloExchange::State>();
-    state->context = context;
-    state->address = address;
-    state->stages = choice.stages;
-    for (auto& stage : state->stages) ++stage;
-    state->predicted_s = choice.predicted_s;
-    state->explanation = choice.explanation;
+    int messages = 0;
     const auto is_to_other = [&](const PlannedMessage& message) { return message.peer != context->comm.rank(); };
     for (const auto& batch : plan.batches)
-      state->messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
-    state->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    state->executor = std::make_unique<Executor>(
-        std::make_unique<PersistentRequests>(plan, address.comm, address.tag, cells, cells, context->machine,
-                                             host_memory(), RequestLife::persistent, context->send_limits()));
+      messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
+    Decision decision{{}, choice.predicted_s, choice.explanation};
+    for (auto& stage : choice.stages) ++stage;
+    state = std::make_unique<HaloExchange::State>(HaloExchange::State{
+        choice.stages, messages, exchange_of_plan(context, address, plan, cells, cells, std::move(decision))});
   });
   return HaloExchange(std::move(state));
 }

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "runtime/execute/persistent_requests.hpp"
-#include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
 
-std::optional<UserPieces> UserPieces::of(const CartBlocks& blocks, const std::vector<std::size_t>& slots) {
+std::optional<UserPieces> UserPieces::of(const TypedBlocks& blocks, const void* users) {
   constexpr std::size_t most_user_pieces = std::size_t{1} << 20;
   std::map<std::size_t, std::vector<TypePiece>> by_type;
   struct Found {
@@ -18,10 +17,10 @@ std::optional<UserPieces> UserPieces::of(const CartBlocks& blocks, const std::ve
     Bytes bytes;
   };
   std::vector<Found> found;
-  for (const auto slot : slots) {
-    const auto& block = blocks[slot];
-    if (blocks.bytes(slot) == 0) continue;
-    const auto& type = blocks.type(slot);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto& block = blocks[i];
+    if (blocks.bytes(i) == 0 || !block.is_first) continue;
+    const auto& type = blocks.type(i);
     if (!by_type.contains(block.type)) {
       auto pieces = pieces_of(type);
       if (!pieces) return std::nullopt;
@@ -31,8 +30,8 @@ std::optional<UserPieces> UserPieces::of(const CartBlocks& blocks, const std::ve
     if (found.size() + pieces.size() * static_cast<std::size_t>(block.count) > most_user_pieces) return std::nullopt;
     for (Bytes element = 0; element < block.count; ++element)
       for (const auto& piece : pieces) {
-        const auto address = reinterpret_cast<std::uintptr_t>(block.at) +  // NOLINT: may be null, with displacements
-                             static_cast<std::uintptr_t>(element * type.extent() + piece.offset);
+        const auto address = reinterpret_cast<std::uintptr_t>(
+            TypedBlocks::address(users, block.offset + element * type.extent() + piece.offset));
         if (!found.empty() && found.back().address + static_cast<std::uintptr_t>(found.back().bytes) == address)
           found.back().bytes += piece.bytes;
         else found.push_back({address, piece.bytes});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/machine/machine.hpp"
-#include "runtime/cartesian/cart_arguments.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace commpass {
@@ -16,9 +16,9 @@ namespace commpass {
 /// The pieces of the blocks of one side, in the order of a buffer in which these would be one after another.
 class UserPieces {
  public:
-  /// @param slots  the blocks in the order of that buffer
+  /// @param blocks  packed once: their places are those in that buffer
   /// @return nothing if the pieces are too many, or types reach too far, for this to be faster than packing by MPI
-  static std::optional<UserPieces> of(const CartBlocks& blocks, const std::vector<std::size_t>& slots);
+  static std::optional<UserPieces> of(const TypedBlocks& blocks, const void* users);
 
   /// The lowest address of any piece; the offsets of a plan that was laid out count from there.
   std::byte* base() const { return base_; }

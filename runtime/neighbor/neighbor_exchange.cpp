@@ -13,20 +13,13 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
+#include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
 #include "runtime/plan/opening.hpp"
 #include "selector/choose/offer.hpp"
 
 namespace commpass {
-
-struct Exchange::State {
-  std::shared_ptr<Context> context;  ///< keeps the MPI communicator alive, and
-  Context::Address address;          ///< that on which it sends, if it is another
-  Decision decision;
-  Bytes buffer_bytes = 0;
-  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
-};
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Exchange::~Exchange() = default;
@@ -40,6 +33,16 @@ std::optional<Seconds> Exchange::predicted_seconds() const { return state_->deci
 std::optional<Seconds> Exchange::measured_seconds() const { return state_->decision.measured_s; }
 const std::string& Exchange::explanation() const { return state_->decision.explanation; }
 Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
+
+Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context::Address& address, const Plan& plan,
+                          const void* send_buffer, void* receive_buffer, Decision decision) {
+  auto requests = std::make_unique<PersistentRequests>(plan, address.comm, address.tag, send_buffer, receive_buffer,
+                                                       context->machine, host_memory(), RequestLife::persistent,
+                                                       context->send_limits());
+  return Exchange(std::make_unique<Exchange::State>(Exchange::State{context, address, std::move(decision),
+                                                                    plan.transit_bytes + plan.packing_bytes,
+                                                                    std::make_unique<Executor>(std::move(requests))}));
+}
 
 namespace {
 
