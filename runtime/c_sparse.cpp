@@ -145,9 +145,10 @@ void put_anywhere(const ReceivedMessages& received, const ElementType& type, Tar
   if (!type.is_contiguous())
     commpass::require_host_memory(target.values, "sparse exchange, receive side, datatype with gaps");
   const auto staged = comm->engines.sparse->staging(*device);
-  auto* const values = static_cast<std::byte*>(std::exchange(target.values, staged->room_for(bytes)));
+  staged->assign({{{0, bytes, 0}}, 0});
+  void* const values = std::exchange(target.values, staged->host());
   put(received, type, target);
-  staged->copy_in(values, bytes);
+  staged->write(values, commpass::Ends::anywhere);
 }
 
 template <class Item>

@@ -1,8 +1,47 @@
 #include "runtime/alltoall/device_call.hpp"
 
+#include <cstdint>
+#include <iterator>
+
 #include "model/base/error.hpp"
+#include "runtime/device/find_device.hpp"
 
 namespace commpass {
+
+namespace {
+
+/// Of the first block that is not empty.
+std::optional<Device> device_of_blocks(const AlltoallBlocks<const std::byte*>& blocks) {
+  for (Rank rank = 0; rank < std::ssize(blocks.counts); ++rank)
+    if (blocks.bytes(rank) > 0) return device_of(blocks.at(rank) + blocks.type->begin());
+  return {};
+}
+
+}  // namespace
+
+void DeviceCall::Blocks::find(Side side, const void* buffer, const BlocksArgument& argument) {
+  users = static_cast<std::byte*>(const_cast<void*>(buffer));  // NOLINT: a send buffer is only read
+  const auto blocks = argument.blocks<const std::byte*>(users);
+  device = device_of_blocks(blocks);
+  if (!device) return;
+  if (!blocks.type->is_contiguous())
+    throw InputError(side == Side::send ? "alltoallv, send side" : "alltoallv, receive side",
+                     "elements of a datatype with gaps lie in device memory",
+                     "pack them there, or give a buffer in host memory");
+  ranges.clear();
+  for (Rank rank = 0; rank < std::ssize(blocks.counts); ++rank) ranges.add(blocks.at(rank) - users, blocks.bytes(rank));
+  ranges.mirror();
+  ends = ranges.ends(*device, users);
+}
+
+void* DeviceCall::Blocks::stage(DeviceBackend::Stream stream) {
+  if (!device) return users;
+  auto& buffer = serving(staged, *device, stream);
+  buffer.assign(ranges);
+  // Displacements count from the buffer, which may lie before the first block.
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer.host()) -  // NOLINT
+                                 static_cast<std::uintptr_t>(ranges.extent().offset));
+}
 
 void DeviceCall::find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments,
                       DeviceBackend::Stream users) {
@@ -10,14 +49,14 @@ void DeviceCall::find(const void* sendbuf, void* recvbuf, const AlltoallvArgumen
   recvbuf_ = recvbuf;
   stream_ = users;
   is_in_place_ = sendbuf == MPI_IN_PLACE;
-  receives_.assign(Side::receive, recvbuf, arguments.receives, users);
-  if (is_in_place_) sends_.clear();
-  else sends_.assign(Side::send, sendbuf, arguments.sends, users);
+  receives_.find(Side::receive, recvbuf_, arguments.receives);
+  sends_.device.reset();
+  if (!is_in_place_) sends_.find(Side::send, sendbuf_, arguments.sends);
   has_gaps_ = !arguments.receives.type->is_contiguous() || (!is_in_place_ && !arguments.sends.type->is_contiguous());
 }
 
 DeviceCall::Obstacle DeviceCall::obstacle() const {
-  if (sends_.device() && receives_.device() && *sends_.device() != *receives_.device()) return Obstacle::two_devices;
+  if (sends_.device && receives_.device && *sends_.device != *receives_.device) return Obstacle::two_devices;
   if (has_gaps_) return Obstacle::gaps_in_host_memory;
   return device().backend->is_known_to_mpi() ? Obstacle::none : Obstacle::mpi;
 }
@@ -45,8 +84,8 @@ void DeviceCall::require_for_mpi(const std::string& place) const {
 
 /// Of copies between one of the user's buffers and memory of the device, or between both.
 Ends DeviceCall::ends() const {
-  const bool are_sends_reached = is_in_place_ || (sends_.device() && sends_.ends() == Ends::reached);
-  return are_sends_reached && receives_.device() ? receives_.ends() : Ends::anywhere;
+  const bool are_sends_reached = is_in_place_ || (sends_.device && sends_.ends == Ends::reached);
+  return are_sends_reached && receives_.device ? receives_.ends : Ends::anywhere;
 }
 
 void DeviceCall::open_device() {
@@ -70,12 +109,12 @@ DeviceCall::Buffers DeviceCall::begin(const DataPath& path) {
     open_device();
     return {sendbuf_, recvbuf_, &on_device_};
   }
-  void* const to = receives_.stage();
+  void* const to = receives_.stage(stream_);
   if (is_in_place_) {
     receives_.copy_out();
     return {MPI_IN_PLACE, to, &on_host_};
   }
-  const void* const from = sends_.stage();
+  const void* const from = sends_.stage(stream_);
   sends_.copy_out();
   return {from, to, &on_host_};
 }

@@ -7,8 +7,8 @@
 
 #include "model/route/data_path.hpp"
 #include "runtime/alltoall/alltoall_space.hpp"
-#include "runtime/alltoall/mirrored_blocks.hpp"
-#include "runtime/device/device_queue.hpp"
+#include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/plan/opening.hpp"
 
 namespace commpass {
@@ -17,7 +17,8 @@ namespace commpass {
 /// one call to the next, it takes no memory where no more is needed.
 class DeviceCall {
  public:
-  /// Finds where they lie. @param users  the user's stream. @throws as MirroredBlocks::assign
+  /// Finds where they lie. @param users  the user's stream.
+  /// @throws InputError for elements with gaps on a device; std::bad_alloc
   void find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
   /// Is any of it on a device, and may MPI not get its address?
   DeviceUse use() const;
@@ -37,11 +38,29 @@ class DeviceCall {
   void end();
 
  private:
+  /// The blocks of one side, which lie on a device or not.
+  struct Blocks {
+    std::byte* users = nullptr;
+    std::optional<Device> device{};  ///< nothing: in host memory, or nowhere
+    StagedRanges ranges{};           ///< mirrored: with the displacements of the user's buffer
+    Ends ends = Ends::anywhere;      ///< of copies between them and memory of ours
+    std::unique_ptr<StagedBuffer> staged{};
+
+    void find(Side side, const void* buffer, const BlocksArgument& argument);
+    /// Room for them in host memory, if they lie on a device. @return where the call finds them
+    void* stage(DeviceBackend::Stream stream);
+    void copy_out() const {
+      if (device) staged->read(users, ends);
+    }
+    void copy_in() const {
+      if (device) staged->write(users, ends);
+    }
+  };
   /// Why MPI may not get addresses.
   enum class Obstacle { none, two_devices, gaps_in_host_memory, mpi };
   Obstacle obstacle() const;
-  bool is_used() const { return sends_.device() || receives_.device(); }
-  const Device& device() const { return sends_.device() ? *sends_.device() : *receives_.device(); }
+  bool is_used() const { return sends_.device || receives_.device; }
+  const Device& device() const { return sends_.device ? *sends_.device : *receives_.device; }
   Ends ends() const;
   void open_device();
 
@@ -49,7 +68,7 @@ class DeviceCall {
   void* recvbuf_ = nullptr;
   DeviceBackend::Stream stream_ = nullptr, streams_of_queue_ = nullptr;
   bool is_in_place_ = false, has_gaps_ = false, is_staged_ = false;
-  MirroredBlocks sends_, receives_;
+  Blocks sends_, receives_;
   AlltoallSpace on_host_, on_device_;
   std::unique_ptr<DeviceQueue> queue_;  ///< of the device in whose memory messages are, if any ever were
   std::optional<DeviceMemory> memory_;

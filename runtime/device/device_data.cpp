@@ -1,10 +1,10 @@
 #include "runtime/device/device_data.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
+#include "runtime/device/staged_ranges.hpp"
 
 namespace commpass {
 
@@ -20,15 +20,7 @@ std::optional<Device> device_of_side(const void* buffer, std::span<const Edge> e
 /// A side on a device may have several allocations, even in host memory.
 template <class Edge>
 Ends ends_of_side(const std::optional<Device>& device, const void* buffer, std::span<const Edge> edges) {
-  if (!device) return Ends::anywhere;
-  Bytes begin = std::numeric_limits<Bytes>::max(), end = std::numeric_limits<Bytes>::min();
-  for (const auto& edge : edges) {
-    if (edge.bytes <= 0) continue;
-    begin = std::min(begin, edge.offset);
-    end = std::max(end, edge.offset + edge.bytes);
-  }
-  const bool is_one = device->backend->is_one_allocation(static_cast<const std::byte*>(buffer) + begin, end - begin);
-  return is_one ? Ends::reached : Ends::anywhere;
+  return device ? StagedRanges(ranges_of(edges), 0).ends(*device, buffer) : Ends::anywhere;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/device/device_data.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/execute/batch_requests.hpp"
 
 namespace commpass {
@@ -49,29 +49,20 @@ class StagedRequests final : public RequestsAround {
 
   /// The plan on the host; until run_by().
   const Plan& host_plan() const { return host_plan_; }
-  const void* host_send_buffer() const { return sends_.is_staged ? sends_.host.get() : given_.send_buffer; }
-  void* host_receive_buffer() const { return receives_.is_staged ? receives_.host.get() : given_.receive_buffer; }
+  const void* host_send_buffer() const { return given_.sides.sends ? sends_.host() : given_.send_buffer; }
+  void* host_receive_buffer() const { return given_.sides.receives ? receives_.host() : given_.receive_buffer; }
   /// The requests of the host plan.
   void run_by(std::unique_ptr<BatchRequests> on_host);
   /// Of our buffers.
-  Bytes bytes() const { return sends_.ranges.bytes() + receives_.ranges.bytes(); }
+  Bytes bytes() const { return sends_.ranges().bytes() + receives_.ranges().bytes(); }
 
   void begin(std::size_t batch) override;
   void end(std::size_t batch) override;
 
  private:
-  struct Side {
-    bool is_staged = false;
-    Ends ends = Ends::anywhere;
-    StagedRanges ranges{};
-    Memory::Buffer host{};
-    std::vector<LocalCopy> copies{};
-  };
-
-  BuffersAndEdges given_;  ///< whose edges are not read after construction
-  Side sends_, receives_;
+  BuffersAndEdges given_;         ///< whose edges are not read after construction
+  StagedBytes sends_, receives_;  ///< of nothing, where a side is in host memory
   std::vector<LocalCopy> self_;
-  Ends self_ends_;
   Plan host_plan_;
   DeviceQueue queue_;  ///< waits for its copies before the buffers go
 };

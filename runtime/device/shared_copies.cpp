@@ -73,11 +73,10 @@ template <class Half>
 SentHalf make_sent_half(const Half& half) {
   SentHalf sent{half.device.has_value(), {}, 0, std::ssize(half.edges)};
   if (!half.device) return sent;
-  std::vector<StagedRanges::Range> ranges;
-  for (const auto& edge : half.edges) ranges.push_back({edge.offset, edge.bytes, 0});
-  const auto [begin, bytes, place] = StagedRanges(std::move(ranges), 0).extent();
+  const StagedRanges ranges(ranges_of(half.edges), 0);
+  const auto begin = ranges.extent().offset;
   const auto& device = *half.device;
-  if (!device.backend->is_one_allocation(half.buffer + begin, bytes))
+  if (ranges.ends(device, half.buffer) == Ends::anywhere)
     throw InputError("exchange", "a buffer on a device reaches over several allocations, which no other process opens",
                      remedy_without_copies);
   sent.handle = device.backend->share(device.number, half.buffer + begin);
@@ -240,16 +239,14 @@ void SharedCopies::take_side(const std::vector<Role>& roles, Half Role::*half, c
     Bytes place;
   };
   std::vector<Placed> placed;
-  std::vector<std::vector<StagedRanges::Range>> ranges_of(roles.size());
+  std::vector<std::vector<StagedRanges::Range>> staged(roles.size());
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const auto parts = parts_of(roles[r], half, groups);
-    std::vector<StagedRanges::Range> wanted;
-    for (const auto& part : parts) wanted.push_back({part.offset, part.bytes, 0});
-    const StagedRanges ranges(std::move(wanted), 0);
+    const StagedRanges ranges(ranges_of(parts), 0);
     for (const auto& part : parts) placed.push_back({part, side.bytes + ranges.place_of(part.offset)});
     for (auto range : ranges.ranges()) {
       range.place += side.bytes;
-      ranges_of[r].push_back(range);
+      staged[r].push_back(range);
     }
     side.bytes += ranges.bytes();
   }
@@ -257,7 +254,7 @@ void SharedCopies::take_side(const std::vector<Role>& roles, Half Role::*half, c
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const auto& [edges, device, buffer, ends] = roles[r].*half;
     if (device && ends == Ends::anywhere) side.ends = Ends::anywhere;
-    for (const auto& [offset, bytes, place] : ranges_of[r]) {
+    for (const auto& [offset, bytes, place] : staged[r]) {
       std::byte *const users = moved(buffer, offset), *const ours = side.host.get() + place;
       (device ? side.on_device : side.on_host)
           .push_back({is_sent ? users : ours, is_sent ? ours : users, static_cast<std::size_t>(bytes)});

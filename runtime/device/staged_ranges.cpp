@@ -1,22 +1,33 @@
 #include "runtime/device/staged_ranges.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace commpass {
 
-StagedRanges::StagedRanges(std::vector<Range> ranges, Bytes gap_max) {
-  std::erase_if(ranges, [](const Range& range) { return range.bytes <= 0; });
-  std::ranges::sort(ranges, {}, &Range::offset);
-  for (const auto& range : ranges) {
-    const auto end = range.offset + range.bytes;
-    if (!ranges_.empty() && range.offset <= ranges_.back().offset + ranges_.back().bytes + gap_max) {
-      auto& before = ranges_.back();
-      before.bytes = std::max(before.bytes, end - before.offset);
-    } else {
-      ranges_.push_back({range.offset, range.bytes, bytes()});
-    }
+void StagedRanges::settle(Bytes gap_max) {
+  std::erase_if(ranges_, [](const Range& range) { return range.bytes <= 0; });
+  std::ranges::sort(ranges_, {}, &Range::offset);
+  auto last = ranges_.begin();
+  for (auto range = last; range != ranges_.end(); ++range) {
+    const auto end = last->offset + last->bytes;
+    if (range == last) last->place = 0;
+    else if (range->offset <= end + gap_max) last->bytes = std::max(end, range->offset + range->bytes) - last->offset;
+    else *std::next(last) = {range->offset, range->bytes, last->place + last->bytes}, ++last;
   }
+  if (!ranges_.empty()) ranges_.erase(std::next(last), ranges_.end());
+}
+
+void StagedRanges::mirror() {
+  settle(0);
+  for (auto& range : ranges_) range.place = range.offset - ranges_.front().offset;
+}
+
+Ends StagedRanges::ends(const Device& device, const void* users) const {
+  const auto [offset, bytes, place] = extent();
+  const bool is_one = device.backend->is_one_allocation(static_cast<const std::byte*>(users) + offset, bytes);
+  return is_one ? Ends::reached : Ends::anywhere;
 }
 
 StagedRanges::Range StagedRanges::extent() const {

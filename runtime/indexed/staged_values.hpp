@@ -2,11 +2,10 @@
 // runtime.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <vector>
 
-#include "runtime/device/device_queue.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/indexed/value_runs.hpp"
 
 namespace commpass {
@@ -16,27 +15,6 @@ struct ValueWays {
   ValueRuns gather, gather_more;  ///< from the first array to the send buffer (ValueWiring)
   ValueRuns own;                  ///< from the first array to the second one
   ValueRuns deliver;              ///< from the receive buffer to the second array
-};
-
-/// Some values of one array of a device, in host memory of ours.
-class StagedArray {
- public:
-  /// @param may_read_more  bytes between the values may be copied, too
-  StagedArray(const Device& device, DeviceBackend::Stream users, std::vector<StagedRanges::Range> values,
-              bool may_read_more);
-  /// The values, one range after another.
-  std::byte* host() const { return host_.get(); }
-  const StagedRanges& ranges() const { return ranges_; }
-  /// From the array, after what the user's stream has to do now; waits. @throws DeviceError
-  void copy_out(const void* array);
-  /// To the array, before what the user's stream gets to do from now on. @throws DeviceError
-  void copy_in(void* array);
-
- private:
-  std::vector<LocalCopy> copies_;
-  StagedRanges ranges_;
-  Memory::Buffer host_;
-  DeviceQueue queue_;  ///< waits for its copies before the memory goes
 };
 
 /// One direction of an exchange whose arrays, one of them or both, lie on devices. An array in host memory is used
@@ -67,7 +45,7 @@ class StagedValues {
   Place place_;
   ValueWays ways_;
   bool adds_;
-  std::optional<StagedArray> from_, to_;
+  std::unique_ptr<StagedBuffer> from_, to_;
   const void* users_from_ = nullptr;
   void* users_to_ = nullptr;
 };

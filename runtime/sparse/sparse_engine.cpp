@@ -58,8 +58,21 @@ void SparseEngine::stage(SparseSends& sends) {
   const auto device = device_of(sends.buffer + first->offset);
   if (!device) return;
   auto staged = staging(*device);
-  sends.buffer = staged->copy_out(sends.buffer, sends.edges);
+  const StagedRanges ranges(ranges_of(sends.edges), 0);
+  staged->assign(ranges);
+  staged->read(sends.buffer, ranges.ends(*device, sends.buffer));
+  sends.buffer = staged->host();
+  for (auto& edge : sends.edges) edge.offset = edge.bytes > 0 ? ranges.place_of(edge.offset) : 0;
   sends.staged = std::move(staged);
+}
+
+std::shared_ptr<StagedBuffer> SparseEngine::staging(const Device& device) {
+  const auto is_free = [&](const auto& each) { return each.use_count() == 1; };
+  const auto found = std::ranges::find_if(
+      staging_, [&](const auto& each) { return is_free(each) && each->serves(device, context_->stream); });
+  if (found != staging_.end()) return *found;
+  std::erase_if(staging_, is_free);  // of a stream or device before
+  return staging_.emplace_back(std::make_shared<StagedBuffer>(device, context_->stream));
 }
 
 SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) {

@@ -11,12 +11,12 @@
 
 #include "model/route/sparse_strategy.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
 #include "runtime/sparse/sparse_chooser.hpp"
-#include "runtime/sparse/staged_messages.hpp"
 #include "runtime/sparse/staged_routes.hpp"
 
 namespace commpass {
@@ -60,8 +60,9 @@ class SparseEngine final : InFlight {
   void abandon(SparseCall& call) noexcept;
 
   const std::shared_ptr<Context>& context() const { return context_; }
-  /// Memory between a device and messages that have come from here. @throws DeviceError, std::bad_alloc
-  std::shared_ptr<StagedMessages> staging(const Device& device) { return staging_.take(device, context_->stream); }
+  /// Host memory for messages of one exchange on a device, which is free again when its last user drops it.
+  /// @throws DeviceError, std::bad_alloc
+  std::shared_ptr<StagedBuffer> staging(const Device& device);
 
  private:
   struct Prepared {
@@ -86,7 +87,7 @@ class SparseEngine final : InFlight {
   SparseChooser chooser_;
   StagedRoutes routes_;
   std::unique_ptr<SlotWindow> window_;
-  StagedMessagesPool staging_;
+  std::vector<std::shared_ptr<StagedBuffer>> staging_;  ///< as many as exchanges were in flight at once
   std::optional<SparseStrategy> last_;
   bool avoids_slots_ = false;           ///< there were exchanges for which they are no good
   std::vector<SparseCall*> in_flight_;  ///< the oldest first
