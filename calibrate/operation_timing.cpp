@@ -157,8 +157,8 @@ AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages
 Seconds AlltoallvBench::direct(int repetitions) {
   BlocksArgument sends, receives;
   return mean_seconds(comm_.get(), repetitions, [&] {
-    sends.assign(Side::send, comm_.get(), send_.data(), sent_, offsets_, MPI_BYTE);
-    receives.assign(Side::receive, comm_.get(), receive_.data(), received_, offsets_, MPI_BYTE);
+    sends.assign(Side::send, comm_.get(), {send_.data(), sent_, offsets_, MPI_BYTE});
+    receives.assign(Side::receive, comm_.get(), {receive_.data(), received_, offsets_, MPI_BYTE});
     exchange_.run(structure_, sends.blocks<const std::byte*>(send_.data()), receives.blocks(receive_.data()));
   });
 }

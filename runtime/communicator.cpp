@@ -58,14 +58,14 @@ void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcount
                              MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->alltoallv->alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                                 options);
+  engines_->run(AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype),
+                options);
 }
 
 void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
+  engines_->run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
 }
 
 PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -82,8 +82,8 @@ void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcount
                              std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                              const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->alltoallw.run(*engines_->alltoallv, mpi(), sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf,
-                          {recvcounts, rdispls, recvtypes}, options);
+  engines_->run(AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),
+                options);
 }
 
 PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -101,17 +101,16 @@ StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<co
                                                std::span<const int> recvcounts, std::span<const int> rdispls,
                                                MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
-    state.start_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, options);
-  });
+  return commpass::start_alltoall(
+      engines_->alltoallv,
+      AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), options);
 }
 
 StartedAlltoallv Communicator::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                               int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
-    state.start_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
-  });
+  return commpass::start_alltoall(
+      engines_->alltoallv, AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
 }
 
 StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<const int> sendcounts,
@@ -120,10 +119,9 @@ StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<co
                                                std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                                                const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
-    state.start_alltoallw(sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf, {recvcounts, rdispls, recvtypes},
-                          options);
-  });
+  return commpass::start_alltoall(
+      engines_->alltoallv,
+      AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), options);
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return engines_->alltoallv->last_strategy(); }

@@ -26,6 +26,12 @@ struct Engines {
       : context(std::move(of)),
         sparse(std::make_shared<SparseEngine>(context)),
         alltoallv(std::make_shared<AlltoallvEngine>(context, sparse)) {}
+
+  /// An all-to-all that is called once. Collective.
+  void run(const AlltoallCall& call, const AlltoallvOptions& options) {
+    if (call.kind == AlltoallCall::Kind::w) alltoallw.run(*alltoallv, context->comm.get(), call, options);
+    else alltoallv->run(call, options);
+  }
 };
 
 }  // namespace commpass

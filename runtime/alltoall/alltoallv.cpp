@@ -38,9 +38,9 @@ PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, cons
   attempt(failure, [&] {
     refuse_in_place(sendbuf, "alltoallv_init");
     BlocksArgument argument;
-    argument.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
+    argument.assign(Side::send, comm, {sendbuf, sendcounts, sdispls, sendtype});
     sends = typed_blocks(argument, sendtype);
-    argument.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
+    argument.assign(Side::receive, comm, {recvbuf, recvcounts, rdispls, recvtype});
     receives = typed_blocks(argument, recvtype);
   });
   return plan_typed_exchange(context, {sendbuf, sends}, {recvbuf, receives}, options, failure);

@@ -31,32 +31,29 @@ void require_buffer(Side side, const void* buffer, const BlocksArgument& argumen
 
 }  // namespace
 
-void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, const Numbers& new_counts,
-                            const Numbers& new_offsets, MPI_Datatype new_type) {
+void BlocksArgument::assign(Side side, MPI_Comm comm, const AlltoallCall::Side& given, bool are_equal) {
   const int ranks = ranks_in(comm);
-  if (!has_one_for_each(new_counts, ranks) || !has_one_for_each(new_offsets, ranks))
-    throw wrong_argument(side, MPI_ERR_ARG,
-                         fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(),
-                                     new_offsets.size(), ranks),
-                         "give one of each for every rank");
-  for (std::size_t rank = 0; rank < new_counts.size(); ++rank)
-    if (new_counts[rank] < 0)
-      throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count for rank {} is {}", rank, new_counts[rank]),
-                           "use 0 or more");
-  new_counts.copy_to(counts);
-  new_offsets.copy_to(offsets);
-  type.emplace(new_type, comm);
-  require_buffer(side, buffer, *this);
-}
-
-void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, Bytes count, MPI_Datatype new_type) {
-  const int ranks = ranks_in(comm);
-  if (count < 0) throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count is {}", count), "use 0 or more");
-  counts.assign(static_cast<std::size_t>(ranks), count);
-  offsets.clear();
-  for (int rank = 0; rank < ranks; ++rank) offsets.push_back(rank * count);
-  type.emplace(new_type, comm);
-  require_buffer(side, buffer, *this);
+  if (are_equal) {
+    if (given.count < 0)
+      throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count is {}", given.count), "use 0 or more");
+    counts.assign(static_cast<std::size_t>(ranks), given.count);
+    offsets.clear();
+    for (int rank = 0; rank < ranks; ++rank) offsets.push_back(rank * given.count);
+  } else {
+    if (!has_one_for_each(given.counts, ranks) || !has_one_for_each(given.displacements, ranks))
+      throw wrong_argument(side, MPI_ERR_ARG,
+                           fmt::format("there are {} counts and {} displacements for {} ranks", given.counts.size(),
+                                       given.displacements.size(), ranks),
+                           "give one of each for every rank");
+    for (std::size_t rank = 0; rank < given.counts.size(); ++rank)
+      if (given.counts[rank] < 0)
+        throw wrong_argument(side, MPI_ERR_COUNT, fmt::format("the count for rank {} is {}", rank, given.counts[rank]),
+                             "use 0 or more");
+    given.counts.copy_to(counts);
+    given.displacements.copy_to(offsets);
+  }
+  type.emplace(given.type, comm);
+  require_buffer(side, given.buffer, *this);
 }
 
 void AlltoallvArguments::make_room(int ranks) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/alltoall/alltoall_blocks.hpp"
+#include "runtime/alltoall/alltoall_call.hpp"
 #include "runtime/alltoall/alltoall_space.hpp"
-#include "runtime/alltoall/numbers.hpp"
 #include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
@@ -25,10 +25,7 @@ struct BlocksArgument {
   /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be
   /// sent or received and no buffer (for
   ///   derived types it may be MPI_BOTTOM); as ElementType
-  void assign(Side side, MPI_Comm comm, const void* buffer, const Numbers& new_counts, const Numbers& new_offsets,
-              MPI_Datatype new_type);
-  /// The same count for all ranks, one after another. @throws as assign
-  void assign_equal(Side side, MPI_Comm comm, const void* buffer, Bytes count, MPI_Datatype new_type);
+  void assign(Side side, MPI_Comm comm, const AlltoallCall::Side& given, bool are_equal = false);
 
   template <class Buffer>
   AlltoallBlocks<Buffer> blocks(Buffer buffer) const {
@@ -43,6 +40,19 @@ class AlltoallvArguments {
 
   /// Takes what memory any number of calls needs for their numbers. @throws std::bad_alloc
   void make_room(int ranks);
+
+  /// Both sides of a call that is no w; of one in place the receiving side alone. @throws as BlocksArgument::assign
+  void assign(MPI_Comm comm, const AlltoallCall& call) {
+    const bool are_equal = call.kind == AlltoallCall::Kind::equal;
+    receives.assign(Side::receive, comm, call.receives, are_equal);
+    if (!call.is_in_place()) sends.assign(Side::send, comm, call.sends, are_equal);
+  }
+
+  /// The size of every block of the call, if all ranks know it.
+  std::optional<Bytes> block_bytes(const AlltoallCall& call) const {
+    return call.kind == AlltoallCall::Kind::equal ? std::optional(call.receives.count * receives.type->size())
+                                                  : std::nullopt;
+  }
 
   /// Sends the contents of the receive buffer: copies them out, if there is memory.
   /// @param space  in which it is kept. If it is a device's, the type has no gaps

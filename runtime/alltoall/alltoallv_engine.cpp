@@ -296,34 +296,6 @@ void AlltoallvEngine::survey_devices() {
   device_survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
 }
 
-void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
-                                MPI_Datatype sendtype, void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls,
-                                MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
-  const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
-  const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
-    if (!numbers.are_int()) {
-      insist([&] { library_numbers_.assign(numbers); });
-      return library_numbers_.run(at.send, sendtype, at.receive, recvtype, comm);
-    }
-    COMMPASS_MPI_CALL(MPI_Alltoallv, at.send, sendcounts.ints(), sdispls.ints(), sendtype, at.receive,
-                      recvcounts.ints(), rdispls.ints(), recvtype, comm);
-  };
-  run(sendbuf, recvbuf, options, std::cref(by_library), numbers.are_countable(), {});
-}
-
-void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               Bytes recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
-  const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
-    library_alltoall(at.send, sendcount, sendtype, at.receive, recvcount, recvtype, comm);
-  };
-  run(sendbuf, recvbuf, options, std::cref(by_library), std::max(sendcount, recvcount) <= largest_library_number,
-      recvcount * arguments_.receives.type->size());
-}
-
 std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }
 
 void AlltoallvEngine::require_usable(const AlltoallvOptions& options) const {
@@ -372,18 +344,20 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, s
   return {&run->first, run->second.structure.get(), run->second.path, chosen.predicted_s, chosen.reason, next_tag()};
 }
 
-void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-                          const ByLibrary& by_library, bool is_countable, std::optional<Bytes> block_bytes) {
+void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& options) {
+  arguments_.assign(comm_.get(), call);
+  const bool is_in_place = call.is_in_place();
+  const auto block_bytes = arguments_.block_bytes(call);
   require_usable(options);
-  const bool is_in_place = send_buffer == MPI_IN_PLACE;
-  data_.find(send_buffer, receive_buffer, arguments_, users_stream());
+  data_.find(call, arguments_, users_stream());
   require_path(options, data_);
   auto chosen = choose(options, block_bytes, is_in_place);
-  const auto* run = &prepare(chosen, is_countable);
+  const auto* run = &prepare(chosen, are_countable(call));
   was_left_ = leaves_library_calls_ && !run->second.structure;
   if (was_left_) {
     const auto& own = is_in_place ? arguments_.receives : arguments_.sends;
-    survey_if_due(*chosen.choice, own.blocks(static_cast<const std::byte*>(is_in_place ? receive_buffer : send_buffer)),
+    survey_if_due(*chosen.choice,
+                  own.blocks(static_cast<const std::byte*>(is_in_place ? call.receives.buffer : call.sends.buffer)),
                   block_bytes);
     last_ = &run->first;
     return;
@@ -404,7 +378,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (ours)
       damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
                              block_bytes ? BlockSizes::equal : BlockSizes::told, tag, buffers.space);
-    else damage = leave_to_library(by_library, buffers);
+    else damage = leave_to_library(call, buffers);
   } catch (const std::exception& error) {
     fail(error);
   }
@@ -422,11 +396,11 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
 
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not
 /// refused.
-std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library(const ByLibrary& by_library,
+std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library(const AlltoallCall& call,
                                                                 const DeviceCall::Buffers& buffers) {
   if (context_->layout.ranks() > 1) announce_arrival(arrival_, comm_.get());
   try {
-    by_library(buffers, comm_.get());
+    library_.run(call, buffers.send, buffers.receive, comm_.get());
     return {};
   } catch (const MpiError& error) {
     return AlltoallDamage{without_end(error), error.error_class()};

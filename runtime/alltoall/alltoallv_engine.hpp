@@ -45,18 +45,23 @@ class AlltoallvEngine {
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
-  /// As MPI_Alltoallv, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the strategy and
-  /// sizes like these have been run before. Numbers wider than int need a strategy that is ours, or an MPI library with
-  /// the functions that end in _c.
+  /// As MPI_Alltoallv or MPI_Alltoall, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the
+  /// strategy and sizes like these have been run before. Numbers wider than int need a strategy that is ours, or an MPI
+  /// library with the functions that end in _c.
   /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
   /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
+  void run(const AlltoallCall& call, const AlltoallvOptions& options);
   void alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls, MPI_Datatype sendtype,
                  void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls, MPI_Datatype recvtype,
-                 const AlltoallvOptions& options);
-  /// As MPI_Alltoall. All ranks know its sizes, so nothing has to be told. @throws as alltoallv
+                 const AlltoallvOptions& options) {
+    run(AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), options);
+  }
+  /// All ranks know its sizes, so nothing has to be told.
   void alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
-                MPI_Datatype recvtype, const AlltoallvOptions& options);
+                MPI_Datatype recvtype, const AlltoallvOptions& options) {
+    run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
+  }
 
   /// Is an exchange for which the MPI library's own call is chosen left to its caller, which makes that call?
   void leave_library_calls(bool are_left) { leaves_library_calls_ = are_left; }
@@ -89,13 +94,6 @@ class AlltoallvEngine {
   const std::string& last_strategy() const { return *last_; }
 
  private:
-  /// Runs the same exchange by the MPI library, from and to these buffers.
-  using ByLibrary = std::function<void(const DeviceCall::Buffers&, MPI_Comm)>;
-  /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
-  /// @param is_countable  has the MPI library numbers as large as those of this rank?
-  /// @param block_bytes   the size of every block, where it is the same on all ranks
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const ByLibrary& by_library,
-           bool is_countable, std::optional<Bytes> block_bytes);
   void require_usable(const AlltoallvOptions& options) const;
   void require_path(const AlltoallvOptions& options, const DeviceCall& data);
   std::string place() const;
@@ -150,7 +148,7 @@ class AlltoallvEngine {
   void survey_devices();
   void complete_surveys();
   void forget_strays() noexcept;
-  std::optional<AlltoallDamage> leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
+  std::optional<AlltoallDamage> leave_to_library(const AlltoallCall& call, const DeviceCall::Buffers& buffers);
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
@@ -158,7 +156,7 @@ class AlltoallvEngine {
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
-  LibraryNumbers library_numbers_;
+  LibraryAlltoall library_;
   DeviceCall data_;  ///< the part of them that lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not

@@ -8,7 +8,8 @@
 
 namespace commpass {
 
-void AlltoallwCall::Bytewise::assign(const Side& side, const void* buffer, MPI_Comm comm, bool must_be_packed) {
+void AlltoallwCall::Bytewise::assign(const AlltoallCall::Side& side, MPI_Comm comm, bool must_be_packed) {
+  const void* const buffer = side.buffer;
   if (buffer == MPI_IN_PLACE)
     throw CallError(MPI_ERR_BUFFER, name, "MPI_IN_PLACE is given to receive in",
                     "give a buffer, and MPI_IN_PLACE as the send buffer alone");
@@ -39,30 +40,27 @@ void AlltoallwCall::Bytewise::assign(const Side& side, const void* buffer, MPI_C
   }
 }
 
-AlltoallwCall::InBytes AlltoallwCall::begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
-                                            const Side& receives) {
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  received_ = recvbuf;
-  receives_.assign(receives, recvbuf, comm, in_place);
-  if (!in_place) sends_.assign(sends, sendbuf, comm, false);
-  void* const received = receives_.blocks.buffer(recvbuf);
-  if (in_place) {
-    receives_.blocks.pack(recvbuf);
-    return {MPI_IN_PLACE, {}, {}, received, receives_.counts, receives_.displacements};
+AlltoallCall AlltoallwCall::begin(MPI_Comm comm, const AlltoallCall& call) {
+  received_ = call.receive_buffer();
+  receives_.assign(call.receives, comm, call.is_in_place());
+  if (!call.is_in_place()) sends_.assign(call.sends, comm, false);
+  AlltoallCall bytes{AlltoallCall::Kind::v, {call.sends.buffer}, receives_.side(received_)};
+  if (call.is_in_place()) {
+    receives_.blocks.pack(received_);
+  } else {
+    bytes.sends = sends_.side(call.sends.buffer);
+    sends_.blocks.pack(call.sends.buffer);
   }
-  const void* const sent = sends_.blocks.buffer(sendbuf);
-  sends_.blocks.pack(sendbuf);
-  return {sent, sends_.counts, sends_.displacements, received, receives_.counts, receives_.displacements};
+  return bytes;
 }
 
 void AlltoallwCall::end() { receives_.blocks.unpack(received_); }
 
-void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
-                        const Side& receives, const AlltoallvOptions& options) {
-  const auto bytes = begin(comm, sendbuf, sends, recvbuf, receives);
+void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const AlltoallCall& call,
+                        const AlltoallvOptions& options) {
+  const auto bytes = begin(comm, call);
   try {
-    engine.alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
-                     bytes.rdispls, MPI_BYTE, options);
+    engine.run(bytes, options);
   } catch (const CallError&) {
     end();  // the other blocks have come
     throw;

@@ -15,26 +15,23 @@ namespace commpass {
 /// Keeps its memory from one call to the next.
 class AlltoallwCall {
  public:
+  /// @param comm  ours
+  /// @throws as AlltoallvEngine::run
+  void run(AlltoallvEngine& engine, MPI_Comm comm, const AlltoallCall& call, const AlltoallvOptions& options);
   struct Side {
     Numbers counts, displacements;  ///< elements, bytes
     std::span<const MPI_Datatype> types;
   };
-
-  /// @param comm   ours
-  /// @param sends  nothing of it is used with MPI_IN_PLACE
-  /// @throws as AlltoallvEngine::alltoallv
   void run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
-           const Side& receives, const AlltoallvOptions& options);
+           const Side& receives, const AlltoallvOptions& options) {
+    run(engine, comm,
+        AlltoallCall::w(sendbuf, sends.counts, sends.displacements, sends.types, recvbuf, receives.counts,
+                        receives.displacements, receives.types),
+        options);
+  }
 
-  /// The arguments of the alltoallv of bytes, as long as this.
-  struct InBytes {
-    const void* sendbuf;
-    Numbers sendcounts, sdispls;
-    void* recvbuf;
-    Numbers recvcounts, rdispls;
-  };
-  /// Packs the sent blocks. @throws as run
-  InBytes begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf, const Side& receives);
+  /// Packs the sent blocks. @return the alltoallv of bytes, whose arguments live as long as this. @throws as run
+  AlltoallCall begin(MPI_Comm comm, const AlltoallCall& call);
   /// Unpacks the received blocks, into the buffer that begin() was given. @throws MpiError
   void end();
 
@@ -44,7 +41,8 @@ class AlltoallwCall {
     TypedBlocks blocks{};
     std::vector<Bytes> counts{}, displacements{};
 
-    void assign(const Side& side, const void* buffer, MPI_Comm comm, bool must_be_packed);
+    void assign(const AlltoallCall::Side& side, MPI_Comm comm, bool must_be_packed);
+    AlltoallCall::Side side(const void* users) { return {blocks.buffer(users), counts, displacements, MPI_BYTE}; }
   };
   Bytewise sends_{"alltoallw, send side"}, receives_{"alltoallw, receive side"};
   void* received_ = nullptr;

@@ -1,6 +1,4 @@
 // All-to-alls that are called once, from C.
-#include <functional>
-#include <memory>
 #include <span>
 
 #include "commpass/commpass.h"
@@ -11,26 +9,32 @@
 
 namespace {
 
-using commpass::StartedAlltoallv;
+using commpass::AlltoallCall;
 using commpass::c::guarded;
 using commpass::c::require_communicator;
 
 commpass::AlltoallvOptions alltoallv_options(const char* strategy) { return {strategy ? strategy : "", {}}; }
 
-/// A list with an item for each rank.
+/// A list with an item for each rank; of no communicator none.
 template <class Item>
-std::span<const Item> of_ranks(commpass_comm comm, const Item* items) {
-  const auto ranks = static_cast<std::size_t>(comm->engines.context->layout.ranks());
-  return items ? std::span(items, ranks) : std::span<const Item>();
+std::span<const Item> of(commpass_comm comm, const Item* items) {
+  if (!comm || !items) return {};
+  return {items, static_cast<std::size_t>(comm->engines.context->layout.ranks())};
 }
 
-/// @param begin  starts it
-template <class Begin>
-int start(commpass_comm comm, commpass_exchange* exchange, Begin begin) {
+int run(const AlltoallCall& call, const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    const auto use = require_communicator(comm);
+    comm->engines.run(call, alltoallv_options(strategy));
+  });
+}
+
+int start(const AlltoallCall& call, const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
     const auto use = require_communicator(comm);
-    *exchange = commpass::c::make_exchange(commpass::start_alltoall_by(comm->engines.alltoallv, begin));
+    *exchange = commpass::c::make_exchange(
+        commpass::start_alltoall(comm->engines.alltoallv, call, alltoallv_options(strategy)));
   });
 }
 
@@ -39,58 +43,42 @@ int start(commpass_comm comm, commpass_exchange* exchange, Begin begin) {
 int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                        void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                        const char* strategy, commpass_comm comm) {
-  return guarded([&] {
-    const auto use = require_communicator(comm);
-    comm->engines.alltoallv->alltoallv(sendbuf, of_ranks(comm, sendcounts), of_ranks(comm, sdispls), sendtype, recvbuf,
-                                       of_ranks(comm, recvcounts), of_ranks(comm, rdispls), recvtype,
-                                       alltoallv_options(strategy));
-  });
+  return run(AlltoallCall::v(sendbuf, of(comm, sendcounts), of(comm, sdispls), sendtype, recvbuf, of(comm, recvcounts),
+                             of(comm, rdispls), recvtype),
+             strategy, comm);
 }
 
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
-  return guarded([&] {
-    const auto use = require_communicator(comm);
-    comm->engines.alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                      alltoallv_options(strategy));
-  });
+  return run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), strategy, comm);
 }
 
 int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                        const char* strategy, commpass_comm comm) {
-  return guarded([&] {
-    const auto use = require_communicator(comm);
-    auto& engines = comm->engines;
-    engines.alltoallw.run(*engines.alltoallv, engines.context->comm.get(), sendbuf,
-                          {of_ranks(comm, sendcounts), of_ranks(comm, sdispls), of_ranks(comm, sendtypes)}, recvbuf,
-                          {of_ranks(comm, recvcounts), of_ranks(comm, rdispls), of_ranks(comm, recvtypes)},
-                          alltoallv_options(strategy));
-  });
+  return run(AlltoallCall::w(sendbuf, of(comm, sendcounts), of(comm, sdispls), of(comm, sendtypes), recvbuf,
+                             of(comm, recvcounts), of(comm, rdispls), of(comm, recvtypes)),
+             strategy, comm);
 }
 
 int commpass_ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                         void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                         const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
-  return start(comm, exchange, [&](StartedAlltoallv::State& state) {
-    state.start_alltoallv(sendbuf, of_ranks(comm, sendcounts), of_ranks(comm, sdispls), sendtype, recvbuf,
-                          of_ranks(comm, recvcounts), of_ranks(comm, rdispls), recvtype, alltoallv_options(strategy));
-  });
+  return start(AlltoallCall::v(sendbuf, of(comm, sendcounts), of(comm, sdispls), sendtype, recvbuf,
+                               of(comm, recvcounts), of(comm, rdispls), recvtype),
+               strategy, comm, exchange);
 }
 
 int commpass_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                        MPI_Datatype recvtype, const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
-  return start(comm, exchange, [&](StartedAlltoallv::State& state) {
-    state.start_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoallv_options(strategy));
-  });
+  return start(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), strategy, comm,
+               exchange);
 }
 
 int commpass_ialltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
                         void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                         const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
-  return start(comm, exchange, [&](StartedAlltoallv::State& state) {
-    state.start_alltoallw(sendbuf, {of_ranks(comm, sendcounts), of_ranks(comm, sdispls), of_ranks(comm, sendtypes)},
-                          recvbuf, {of_ranks(comm, recvcounts), of_ranks(comm, rdispls), of_ranks(comm, recvtypes)},
-                          alltoallv_options(strategy));
-  });
+  return start(AlltoallCall::w(sendbuf, of(comm, sendcounts), of(comm, sdispls), of(comm, sendtypes), recvbuf,
+                               of(comm, recvcounts), of(comm, rdispls), of(comm, recvtypes)),
+               strategy, comm, exchange);
 }

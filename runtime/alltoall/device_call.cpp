@@ -43,12 +43,11 @@ void* DeviceCall::Blocks::stage(DeviceBackend::Stream stream) {
                                  static_cast<std::uintptr_t>(ranges.extent().offset));
 }
 
-void DeviceCall::find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments,
-                      DeviceBackend::Stream users) {
-  sendbuf_ = sendbuf;
-  recvbuf_ = recvbuf;
+void DeviceCall::find(const AlltoallCall& call, const AlltoallvArguments& arguments, DeviceBackend::Stream users) {
+  sendbuf_ = call.sends.buffer;
+  recvbuf_ = call.receive_buffer();
   stream_ = users;
-  is_in_place_ = sendbuf == MPI_IN_PLACE;
+  is_in_place_ = call.is_in_place();
   receives_.find(Side::receive, recvbuf_, arguments.receives);
   sends_.device.reset();
   if (!is_in_place_) sends_.find(Side::send, sendbuf_, arguments.sends);

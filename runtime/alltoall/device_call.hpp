@@ -19,7 +19,7 @@ class DeviceCall {
  public:
   /// Finds where they lie. @param users  the user's stream.
   /// @throws InputError for elements with gaps on a device; std::bad_alloc
-  void find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
+  void find(const AlltoallCall& call, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
   /// Is any of it on a device, and may MPI not get its address?
   DeviceUse use() const;
   /// @throws InputError where MPI may not get addresses on a device

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -40,40 +41,65 @@ void keep(const Numbers& numbers, std::vector<int>& kept) {
 
 }  // namespace
 
-bool AlltoallvNumbers::are_countable() const {
-  if (are_int()) return true;
-  for (const auto* const numbers : {&sendcounts, &sdispls, &recvcounts, &rdispls})
-    for (std::size_t i = 0; i < numbers->size(); ++i)
-      if (std::abs((*numbers)[i]) > largest_library_number) return false;
+bool are_countable(const AlltoallCall& call) {
+  if (call.kind == AlltoallCall::Kind::equal)
+    return std::max(call.sends.count, call.receives.count) <= largest_library_number;
+  if (call.are_int()) return true;
+  for (const auto* const side : {&call.sends, &call.receives})
+    for (const auto* const numbers : {&side->counts, &side->displacements})
+      for (std::size_t i = 0; i < numbers->size(); ++i)
+        if (std::abs((*numbers)[i]) > largest_library_number) return false;
   return true;
 }
 
-void LibraryNumbers::assign(const AlltoallvNumbers& numbers) {
-  keep(numbers.sendcounts, sendcounts_);
-  keep(numbers.sdispls, sdispls_);
-  keep(numbers.recvcounts, recvcounts_);
-  keep(numbers.rdispls, rdispls_);
+void LibraryAlltoall::keep_numbers(const AlltoallCall& call) {
+  keep(call.sends.counts, sendcounts_);
+  keep(call.sends.displacements, sdispls_);
+  keep(call.receives.counts, recvcounts_);
+  keep(call.receives.displacements, rdispls_);
 }
 
-void LibraryNumbers::start(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype,
-                           MPI_Comm comm, MPI_Request* request) const {
+void LibraryAlltoall::start(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm,
+                            MPI_Request* request) {
+  const auto &sends = call.sends, &receives = call.receives;
+  if (call.kind == AlltoallCall::Kind::equal) {
+    COMMPASS_MPI_CALL(MPI_Ialltoall, sendbuf, static_cast<int>(sends.count), sends.type, recvbuf,
+                      static_cast<int>(receives.count), receives.type, comm, request);
+    return;
+  }
+  keep_numbers(call);
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sendtype, recvbuf,
-                    recvcounts_.data(), rdispls_.data(), recvtype, comm, request);
+  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+                    recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #else
-  COMMPASS_MPI_CALL(MPI_Ialltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sendtype, recvbuf, recvcounts_.data(),
-                    rdispls_.data(), recvtype, comm, request);
+  COMMPASS_MPI_CALL(MPI_Ialltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+                    recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #endif
 }
 
-void LibraryNumbers::run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype,
-                         MPI_Comm comm) const {
+void LibraryAlltoall::run(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm) {
+  const auto &sends = call.sends, &receives = call.receives;
+  if (call.kind == AlltoallCall::Kind::equal) {
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sendtype, recvbuf,
-                    recvcounts_.data(), rdispls_.data(), recvtype, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoall_c, sendbuf, sends.count, sends.type, recvbuf, receives.count, receives.type, comm);
 #else
-  COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sendtype, recvbuf, recvcounts_.data(),
-                    rdispls_.data(), recvtype, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, as_int(sends.count), sends.type, recvbuf, as_int(receives.count),
+                      receives.type, comm);
+#endif
+    return;
+  }
+  if (call.are_int()) {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sends.counts.ints(), sends.displacements.ints(), sends.type, recvbuf,
+                      receives.counts.ints(), receives.displacements.ints(), receives.type, comm);
+    return;
+  }
+  insist([&] { keep_numbers(call); });
+#if MPI_VERSION >= 4
+  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+                    recvcounts_.data(), rdispls_.data(), receives.type, comm);
+#else
+  COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+                    recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #endif
 }
 
@@ -81,15 +107,6 @@ void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm) {
   if (arrival.started()) arrival.wait();  // of the call before
   insist([&] { arrival.start_sum(comm, std::array<std::int64_t, 1>{}); });
   if (anything_is_in_flight()) arrival.wait();
-}
-
-void library_alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
-                      MPI_Datatype recvtype, MPI_Comm comm) {
-#if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Alltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-#else
-  COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, as_int(sendcount), sendtype, recvbuf, as_int(recvcount), recvtype, comm);
-#endif
 }
 
 }  // namespace commpass

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/alltoall/numbers.hpp"
+#include "runtime/alltoall/alltoall_call.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 
 namespace commpass {
@@ -18,29 +18,22 @@ inline constexpr Bytes largest_library_number = std::numeric_limits<Bytes>::max(
 inline constexpr Bytes largest_library_number = std::numeric_limits<int>::max();
 #endif
 
-/// As MPI_Alltoallv has them.
-struct AlltoallvNumbers {
-  Numbers sendcounts, sdispls, recvcounts, rdispls;
+/// Has the library numbers as large?
+bool are_countable(const AlltoallCall& call);
 
-  bool are_int() const {
-    return sendcounts.are_int() && sdispls.are_int() && recvcounts.are_int() && rdispls.are_int();
-  }
-  /// Has the library numbers as large?
-  bool are_countable() const;
-};
-
-/// Copies of such numbers as the library takes them, which reads them until the exchange is complete.
-class LibraryNumbers {
+/// Makes calls of the library, for which it copies numbers that are not int: the library reads them until the exchange
+/// is complete.
+class LibraryAlltoall {
  public:
-  /// Takes no memory for no more ranks than before. @throws InputError for what the library cannot count
-  void assign(const AlltoallvNumbers& numbers);
-  /// MPI_Ialltoallv. @throws MpiError
-  void start(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request* request) const;
-  /// MPI_Alltoallv. @throws MpiError
-  void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm) const;
+  // From and to these buffers, of a call that is no w. Take no memory for no more ranks than before.
+  // @throws InputError for what the library cannot count; MpiError, std::bad_alloc
+  /// MPI_Alltoall or MPI_Alltoallv.
+  void run(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm);
+  /// MPI_Ialltoall, whose counts are int, or MPI_Ialltoallv.
+  void start(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm, MPI_Request* request);
 
  private:
+  void keep_numbers(const AlltoallCall& call);
 #if MPI_VERSION >= 4
   std::vector<MPI_Count> sendcounts_, recvcounts_;
   std::vector<MPI_Aint> sdispls_, rdispls_;
@@ -54,9 +47,5 @@ class LibraryNumbers {
 /// before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
 /// @param arrival  of this communicator's calls alone
 void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm);
-
-/// MPI_Alltoall. @throws InputError for counts that the library does not have; MpiError
-void library_alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
-                      MPI_Datatype recvtype, MPI_Comm comm);
 
 }  // namespace commpass

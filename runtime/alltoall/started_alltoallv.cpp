@@ -49,48 +49,21 @@ StartedAlltoallv::State::~State() {
   }
 }
 
-void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
-                                              MPI_Datatype sendtype, void* recvbuf, const Numbers& recvcounts,
-                                              const Numbers& rdispls, MPI_Datatype recvtype,
-                                              const AlltoallvOptions& options) {
+void StartedAlltoallv::State::start(const AlltoallCall& given, const AlltoallvOptions& options) {
   const MPI_Comm comm = engine->comm();
-  arguments_.receives.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
-  const auto by_library = [=, this](const DeviceCall::Buffers& at, MPI_Comm on, MPI_Request* request) {
-    library_numbers_.assign({sendcounts, sdispls, recvcounts, rdispls});
-    library_numbers_.start(at.send, sendtype, at.receive, recvtype, on, request);
-  };
-  start(sendbuf, recvbuf, options, by_library, {});
-}
-
-void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                             int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  const MPI_Comm comm = engine->comm();
-  arguments_.receives.assign_equal(Side::receive, comm, recvbuf, recvcount, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm, sendbuf, sendcount, sendtype);
-  const auto by_library = [=](const DeviceCall::Buffers& at, MPI_Comm on, MPI_Request* request) {
-    COMMPASS_MPI_CALL(MPI_Ialltoall, at.send, sendcount, sendtype, at.receive, recvcount, recvtype, on, request);
-  };
-  start(sendbuf, recvbuf, options, by_library, recvcount * arguments_.receives.type->size());
-}
-
-void StartedAlltoallv::State::start_alltoallw(const void* sendbuf, const AlltoallwCall::Side& sends, void* recvbuf,
-                                              const AlltoallwCall::Side& receives, const AlltoallvOptions& options) {
-  const auto bytes = packing_.emplace().begin(engine->comm(), sendbuf, sends, recvbuf, receives);
-  start_alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
-                  bytes.rdispls, MPI_BYTE, options);
-}
-
-void StartedAlltoallv::State::start(const void* sendbuf, void* recvbuf, const AlltoallvOptions& options,
-                                    const ByLibrary& by_library, std::optional<Bytes> block_bytes) {
-  const MPI_Comm comm = engine->comm();
-  const bool is_in_place = sendbuf == MPI_IN_PLACE;
-  data_.find(sendbuf, recvbuf, arguments_, engine->users_stream());
+  const bool is_w = given.kind == AlltoallCall::Kind::w;
+  const auto call = is_w ? packing_.emplace().begin(comm, given) : given;
+  arguments_.assign(comm, call);
+  const auto block_bytes = arguments_.block_bytes(call);
+  const bool is_in_place = call.is_in_place();
+  data_.find(call, arguments_, engine->users_stream());
   begun = engine->begin(options, block_bytes, is_in_place, data_);
   if (begun.structure) insist([&] { ours_ = std::make_unique<AlltoallExchange>(comm); });
   else
     insist([&] {
-      const auto start = [this, by_library](MPI_Comm on, MPI_Request* request) { by_library(buffers_, on, request); };
+      const auto start = [this, call](MPI_Comm on, MPI_Request* request) {
+        library_.start(call, buffers_.send, buffers_.receive, on, request);
+      };
       by_library_ = std::make_unique<Executor>(std::make_unique<StartedByLibrary>(comm, start));
     });
   is_in_flight_ = true;
