@@ -73,8 +73,9 @@ PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<
                                                  std::span<const int> recvcounts, std::span<const int> rdispls,
                                                  MPI_Datatype recvtype, const ExchangeOptions& options) {
   const auto use = engines_->caller.use();
-  return plan_alltoallv(engines_->context, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                        recvtype, options);
+  return plan_alltoall(engines_->context,
+                       AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype),
+                       options);
 }
 
 void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
@@ -92,8 +93,9 @@ PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<
                                                  std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                                                  const ExchangeOptions& options) {
   const auto use = engines_->caller.use();
-  return plan_alltoallw(engines_->context, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                        recvtypes, options);
+  return plan_alltoall(
+      engines_->context,
+      AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), options);
 }
 
 StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,

@@ -1,7 +1,8 @@
 // The memory in which an all-to-all takes place: what it forwards and packs lies there. Private to the runtime.
 #pragma once
 
-#include "runtime/alltoall/growing_memory.hpp"
+#include <exception>
+
 #include "runtime/execute/memory.hpp"
 
 namespace commpass {
@@ -14,7 +15,14 @@ struct AlltoallSpace {
 
   bool is_on_device() const { return memory != &host_memory(); }
   /// Where there is no memory, false.
-  bool try_reserve(GrowingMemory& which, Bytes bytes) noexcept { return which.try_reserve(bytes, *memory); }
+  bool try_reserve(GrowingMemory& which, Bytes bytes) noexcept {
+    try {
+      which.reserve(bytes, [&](Bytes wanted) { return memory->allocate(wanted); });
+      return true;
+    } catch (const std::exception&) {  // std::bad_alloc, or a device's
+      return false;
+    }
+  }
 };
 
 }  // namespace commpass

@@ -27,21 +27,11 @@ struct AlltoallvOptions {
 
 using PersistentAlltoallv = TypedExchange;
 
-/// Chooses and plans one (Communicator::alltoallv_init). Collective. @throws Error, the same on every rank
-PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, const void* sendbuf,
-                                   std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype,
-                                   void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
-                                   MPI_Datatype recvtype, const ExchangeOptions& options);
+struct AlltoallCall;
 
-/// What one side of an MPI_Alltoallw says. @throws InputError if there is not one of each for every rank
-std::vector<TypedBlock> blocks_of_all(std::span<const int> counts, std::span<const int> displacements,
-                                      std::span<const MPI_Datatype> types, int ranks);
-
-/// The same with the arguments of MPI_Alltoallw_init (Communicator::alltoallw_init).
-PersistentAlltoallv plan_alltoallw(const std::shared_ptr<Context>& context, const void* sendbuf,
-                                   std::span<const int> sendcounts, std::span<const int> sdispls,
-                                   std::span<const MPI_Datatype> sendtypes, void* recvbuf,
-                                   std::span<const int> recvcounts, std::span<const int> rdispls,
-                                   std::span<const MPI_Datatype> recvtypes, const ExchangeOptions& options);
+/// Chooses and plans one, of a v or w (Communicator::alltoallv_init, alltoallw_init). Collective.
+/// @throws Error, the same on every rank
+PersistentAlltoallv plan_alltoall(const std::shared_ptr<Context>& context, const AlltoallCall& call,
+                                  const ExchangeOptions& options);
 
 }  // namespace commpass

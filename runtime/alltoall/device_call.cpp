@@ -36,10 +36,13 @@ void DeviceCall::Blocks::find(Side side, const void* buffer, const BlocksArgumen
 
 void* DeviceCall::Blocks::stage(DeviceBackend::Stream stream) {
   if (!device) return users;
-  auto& buffer = serving(staged, *device, stream);
-  buffer.assign(ranges);
+  if (!staged || !staged->queue().serves(*device, stream)) {
+    staged.reset();
+    staged = std::make_unique<StagedBuffer>(*device, stream);
+  }
+  staged->assign(ranges);
   // Displacements count from the buffer, which may lie before the first block.
-  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer.host()) -  // NOLINT
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(staged->host()) -  // NOLINT
                                  static_cast<std::uintptr_t>(ranges.extent().offset));
 }
 
@@ -88,11 +91,10 @@ Ends DeviceCall::ends() const {
 }
 
 void DeviceCall::open_device() {
-  if (!queue_ || queue_->device() != device() || streams_of_queue_ != stream_) {
+  if (!queue_ || !queue_->serves(device(), stream_)) {
     queue_ = nullptr;
     on_device_ = {};
     queue_ = std::make_unique<DeviceQueue>(device(), stream_);
-    streams_of_queue_ = stream_;
   }
   memory_.emplace(*queue_, ends());
   on_device_.memory = &*memory_;

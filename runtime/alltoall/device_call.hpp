@@ -66,7 +66,7 @@ class DeviceCall {
 
   const void* sendbuf_ = nullptr;
   void* recvbuf_ = nullptr;
-  DeviceBackend::Stream stream_ = nullptr, streams_of_queue_ = nullptr;
+  DeviceBackend::Stream stream_ = nullptr;
   bool is_in_place_ = false, has_gaps_ = false, is_staged_ = false;
   Blocks sends_, receives_;
   AlltoallSpace on_host_, on_device_;

@@ -32,9 +32,6 @@ class StartedByLibrary final : public BatchRequests {
 }  // namespace
 
 StartedAlltoallv::StartedAlltoallv(std::unique_ptr<State> state) : state_(std::move(state)) {}
-StartedAlltoallv::~StartedAlltoallv() = default;
-StartedAlltoallv::StartedAlltoallv(StartedAlltoallv&&) noexcept = default;
-StartedAlltoallv& StartedAlltoallv::operator=(StartedAlltoallv&&) noexcept = default;
 const std::string& StartedAlltoallv::strategy() const { return *state_->begun.strategy; }
 std::optional<Seconds> StartedAlltoallv::predicted_seconds() const { return state_->begun.predicted_s; }
 std::string StartedAlltoallv::explanation() const { return strategy() + ": " + state_->begun.reason + ".\n"; }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/base/types.hpp"
+#include "runtime/state_pointer.hpp"
 
 namespace commpass {
 
@@ -13,10 +14,6 @@ namespace commpass {
 /// it may outlive its Communicator.
 class StartedAlltoallv {
  public:
-  ~StartedAlltoallv();
-  StartedAlltoallv(StartedAlltoallv&&) noexcept;
-  StartedAlltoallv& operator=(StartedAlltoallv&&) noexcept;
-
   /// Makes progress on exchanges in flight, without waiting. @return true when it is complete. @throws as wait
   bool test();
   /// Completes it; returns at once if it is complete.
@@ -36,7 +33,7 @@ class StartedAlltoallv {
   explicit StartedAlltoallv(std::unique_ptr<State> state);
 
  private:
-  std::unique_ptr<State> state_;
+  StatePointer<State> state_;
 };
 
 }  // namespace commpass

@@ -31,7 +31,6 @@ using commpass::Rank;
 using commpass::c::guarded;
 using commpass::c::require_list;
 using commpass::c::value_of;
-using Shape = CartSide::Shape;
 
 Grid grid_of(int d, const int dimensions[], const int periods[]) {
   if (d < 1) throw InputError("commpass_cart", fmt::format("there are {} dimensions", d), "use 1 or more");
@@ -49,48 +48,27 @@ commpass::CartNeighborhood& neighborhood_of(commpass_cart cart) {
 
 std::size_t dimensions_of(commpass_cart cart) { return neighborhood_of(cart).neighborhood().grid.dimensions(); }
 
-/// One side of a call. Its lists have a value for each neighbour.
-struct SideInC {
-  const void* buffer;
-  int count;
-  const int *counts, *displacements;
-  const MPI_Aint* byte_displacements;
-  MPI_Datatype type;
-  const MPI_Datatype* types;
-  Shape shape;
-};
-
-SideInC one(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, nullptr, nullptr, nullptr, type, nullptr, Shape::one};
-}
-SideInC regular(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, nullptr, nullptr, nullptr, type, nullptr, Shape::regular};
-}
-SideInC v(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
-  return {buffer, 0, counts, displacements, nullptr, type, nullptr, Shape::v};
-}
-SideInC w(const void* buffer, const int* counts, const MPI_Aint* displacements, const MPI_Datatype* types) {
-  return {buffer, 0, counts, nullptr, displacements, MPI_DATATYPE_NULL, types, Shape::w};
+/// A list with a value for each neighbour; of no neighbourhood none.
+template <class Item>
+std::span<const Item> of(commpass_cart cart, const Item* items) {
+  if (!cart || !items) return {};
+  return {items, static_cast<std::size_t>(cart->neighborhood.neighborhood().size())};
 }
 
-/// @throws InputError for a list that is NULL
-CartSide checked(const SideInC& side, int neighbors) {
-  const auto list = [&]<class Item>(const Item* items, const char* what, bool is_used) {
-    if (is_used) require_list("commpass_cart", items, neighbors, what);
-    return std::span(items, is_used ? static_cast<std::size_t>(neighbors) : 0);
+/// @throws InputError for lists that are NULL
+const CartSide& checked(const CartSide& side, int neighbors) {
+  const auto require = [&](const void* list, const char* what) {
+    require_list("commpass_cart", list, neighbors, what);
   };
-  const bool is_v = side.shape == Shape::v, is_w = side.shape == Shape::w;
-  return {side.buffer,
-          side.count,
-          list(side.counts, "counts", is_v || is_w),
-          list(side.displacements, "displacements", is_v),
-          list(side.byte_displacements, "displacements", is_w),
-          side.type,
-          list(side.types, "types", is_w),
-          side.shape};
+  const bool is_v = side.shape == CartSide::Shape::v, is_w = side.shape == CartSide::Shape::w;
+  if (is_v || is_w) require(side.counts.data(), "counts");
+  if (is_v) require(side.displacements.data(), "displacements");
+  if (is_w) require(side.byte_displacements.data(), "displacements");
+  if (is_w) require(side.types.data(), "types");
+  return side;
 }
 
-int run(commpass_cart cart, const SideInC& sends, const SideInC& receives, const char* name) {
+int run(commpass_cart cart, const CartSide& sends, const CartSide& receives, const char* name) {
   return guarded([&] {
     auto& its = neighborhood_of(cart);
     const int neighbors = its.neighborhood().size();
@@ -98,7 +76,7 @@ int run(commpass_cart cart, const SideInC& sends, const SideInC& receives, const
   });
 }
 
-int init(commpass_cart cart, commpass_cart_exchange* exchange, const SideInC& sends, const SideInC& receives,
+int init(commpass_cart cart, commpass_cart_exchange* exchange, const CartSide& sends, const CartSide& receives,
          const char* name) {
   return guarded([&] {
     *exchange = nullptr;
@@ -194,71 +172,77 @@ int commpass_cart_neighbor_get(commpass_cart cart, int maxin, int source[], int 
 
 int commpass_cart_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "alltoall");
+  return run(cart, CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+             "alltoall");
 }
 int commpass_cart_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype),
-              "alltoall_init");
+  return init(cart, exchange, CartSide::regular(sendbuf, sendcount, sendtype),
+              CartSide::regular(recvbuf, recvcount, recvtype), "alltoall_init");
 }
 
 int commpass_cart_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             commpass_cart cart) {
-  return run(cart, v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "alltoallv");
+  return run(cart, CartSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
+             CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv");
 }
 int commpass_cart_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
                                  MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype),
-              "alltoallv_init");
+  return init(cart, exchange, CartSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
+              CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv_init");
 }
 
 int commpass_cart_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart) {
-  return run(cart, w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw");
+  return run(cart, CartSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
+             CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw");
 }
 int commpass_cart_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                                  const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return init(cart, exchange, w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes),
-              "alltoallw_init");
+  return init(cart, exchange, CartSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
+              CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw_init");
 }
 
 int commpass_cart_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "allgather");
+  return run(cart, CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+             "allgather");
 }
 int commpass_cart_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return init(cart, exchange, one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype),
-              "allgather_init");
+  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
+              CartSide::regular(recvbuf, recvcount, recvtype), "allgather_init");
 }
 
 int commpass_cart_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv");
+  return run(cart, CartSide::one(sendbuf, sendcount, sendtype),
+             CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv");
 }
 int commpass_cart_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype),
-              "allgatherv_init");
+  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
+              CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv_init");
 }
 
 int commpass_cart_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                              commpass_cart cart) {
-  return run(cart, one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw");
+  return run(cart, CartSide::one(sendbuf, sendcount, sendtype),
+             CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw");
 }
 int commpass_cart_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes),
-              "allgatherw_init");
+  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
+              CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw_init");
 }
 
 int commpass_cart_start(commpass_cart_exchange exchange) {

@@ -25,6 +25,21 @@ struct CartSide {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::span<const MPI_Datatype> types{};
   enum class Shape : std::uint8_t { one, regular, v, w } shape = Shape::regular;  ///< one: a single block, for all
+
+  static CartSide one(const void* buffer, int count, MPI_Datatype type) {
+    return {buffer, count, {}, {}, {}, type, {}, Shape::one};
+  }
+  static CartSide regular(const void* buffer, int count, MPI_Datatype type) {
+    return {buffer, count, {}, {}, {}, type, {}, Shape::regular};
+  }
+  static CartSide v(const void* buffer, std::span<const int> counts, std::span<const int> displacements,
+                    MPI_Datatype type) {
+    return {buffer, 0, counts, displacements, {}, type, {}, Shape::v};
+  }
+  static CartSide w(const void* buffer, std::span<const int> counts, std::span<const MPI_Aint> displacements,
+                    std::span<const MPI_Datatype> types) {
+    return {buffer, 0, counts, {}, displacements, MPI_DATATYPE_NULL, types, Shape::w};
+  }
 };
 
 /// The blocks of one side in the order of its slots.

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,26 +13,9 @@
 #include "runtime/cartesian/told_travel.hpp"
 #include "runtime/cartesian/user_pieces.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
-#include "runtime/neighbor/packed_exchange.hpp"
 #include "runtime/plan/planner.hpp"
 
 namespace commpass {
-
-struct CartExchange::State : PackedExchange {
-  std::string strategy;
-  std::optional<Seconds> predicted_s;
-};
-
-CartExchange::CartExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-CartExchange::~CartExchange() = default;
-CartExchange::CartExchange(CartExchange&&) noexcept = default;
-CartExchange& CartExchange::operator=(CartExchange&&) noexcept = default;
-void CartExchange::start() { state_->start(); }
-bool CartExchange::test() { return state_->test(); }
-void CartExchange::wait() { state_->wait(); }
-const std::string& CartExchange::strategy() const { return state_->strategy; }
-std::optional<Seconds> CartExchange::predicted_seconds() const { return state_->predicted_s; }
-Bytes CartExchange::buffer_bytes() const { return state_->buffer_bytes(); }
 
 namespace {
 
@@ -84,8 +66,7 @@ Plan plan_on_grid(const Context& context, const Neighborhood& neighborhood, cons
   GridRoute route(way);
   route.seat(context.layout);
   const GridTravel travel(neighborhood, way, sizes);
-  const GridHeaders headers(travel, rank);
-  return plan_with(route, std::cref(headers));
+  return plan_with(route, grid_headers(travel, rank));
 }
 
 /// Blocks with gaps stay where they are, if they may and that can be said; else they are packed.
@@ -109,29 +90,30 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   const auto sent = buffers.sends.bytes(), received = buffers.receives.bytes();
   const NeighborBytes sizes{plan.counts_differ ? sent : common_sizes(sent, received, peers, place_of_call),
                             buffers.is_same};
-  auto state = std::make_unique<CartExchange::State>();
-  state->strategy = to_string(plan.strategy);
-  state->predicted_s = plan.predicted_s;
-  state->send_buffer = buffers.sends.buffer;
-  state->receive_buffer = buffers.receives.buffer;
-  state->sends = buffers.sends.blocks.with_peers(peers.targets);
-  state->receives = buffers.receives.blocks.with_peers(peers.sources);
-  const auto sent_pieces = place(state->sends, state->send_buffer, plan.may_stay()),
-             received_pieces = place(state->receives, state->receive_buffer, plan.may_stay());
-  auto* const from = sent_pieces ? sent_pieces->base() : state->sends.buffer(state->send_buffer);
-  auto* const to = received_pieces ? received_pieces->base() : state->receives.buffer(state->receive_buffer);
-  const auto sends = state->sends.edges<SendEdge>();
-  const auto receives = state->receives.edges<ReceiveEdge>();
-  if (plan.counts_differ) {
-    state->exchange.emplace(
-        plan_exchange(context, from, sends, to, receives, {.strategy = state->strategy}, Failure{}));
-  } else {
+  auto packed = std::make_unique<PackedRequests>();
+  packed->send_buffer = buffers.sends.buffer;
+  packed->receive_buffer = buffers.receives.buffer;
+  packed->sends = buffers.sends.blocks.with_peers(peers.targets);
+  packed->receives = buffers.receives.blocks.with_peers(peers.sources);
+  const auto sent_pieces = place(packed->sends, packed->send_buffer, plan.may_stay()),
+             received_pieces = place(packed->receives, packed->receive_buffer, plan.may_stay());
+  auto* const from = sent_pieces ? sent_pieces->base() : packed->sends.buffer(packed->send_buffer);
+  auto* const to = received_pieces ? received_pieces->base() : packed->receives.buffer(packed->receive_buffer);
+  const auto sends = packed->sends.edges<SendEdge>();
+  const auto receives = packed->receives.edges<ReceiveEdge>();
+  Decision decision{to_string(plan.strategy), plan.predicted_s, {}};
+  const auto plan_alone = [&] {
     auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
     lay_out(planned, sent_pieces ? &*sent_pieces : nullptr, received_pieces ? &*received_pieces : nullptr,
             context->machine);
-    state->exchange.emplace(exchange_of_plan(context, plan.address, planned, from, to, {}));
-  }
-  return CartExchange(std::move(state));
+    return exchange_of_plan(context, plan.address, planned, from, to, {});
+  };
+  auto exchange = plan.counts_differ
+                      ? plan_exchange(context, from, sends, to, receives, {.strategy = decision.strategy}, Failure{})
+                      : plan_alone();
+  exchange.state().decision = std::move(decision);
+  exchange.state().surround(std::move(packed));
+  return CartExchange(std::move(exchange));
 }
 
 }  // namespace commpass

@@ -1,11 +1,11 @@
 // An exchange with a Cartesian neighbourhood, planned once and run many times.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "model/base/types.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
 
@@ -13,27 +13,22 @@ namespace commpass {
 /// completes an exchange in flight, so buffers and datatypes must outlive it.
 class CartExchange {
  public:
-  ~CartExchange();
-  CartExchange(CartExchange&&) noexcept;
-  CartExchange& operator=(CartExchange&&) noexcept;
+  explicit CartExchange(Exchange exchange) : exchange_(std::move(exchange)) {}
 
-  /// As those of Exchange (runtime/neighbor/neighbor_exchange.hpp). @throws Error
-  void start();
-  bool test();
-  void wait();
+  /// As those of Exchange. @throws Error
+  void start() { exchange_.start(); }
+  bool test() { return exchange_.test(); }
+  void wait() { exchange_.wait(); }
 
   /// The strategy that runs, in text form.
-  const std::string& strategy() const;
+  const std::string& strategy() const { return exchange_.strategy(); }
   /// Its predicted seconds, for blocks of about the smallest size for which it was chosen; nothing if it was named.
-  std::optional<Seconds> predicted_seconds() const;
+  std::optional<Seconds> predicted_seconds() const { return exchange_.predicted_seconds(); }
   /// Bytes of the buffers that this rank holds besides the user's.
-  Bytes buffer_bytes() const;
-
-  struct State;
-  explicit CartExchange(std::unique_ptr<State> state);
+  Bytes buffer_bytes() const { return exchange_.buffer_bytes(); }
 
  private:
-  std::unique_ptr<State> state_;
+  Exchange exchange_;
 };
 
 }  // namespace commpass

@@ -79,9 +79,6 @@ struct CartNeighborhood::State {
 };
 
 CartNeighborhood::CartNeighborhood(std::unique_ptr<State> state) : state_(std::move(state)) {}
-CartNeighborhood::~CartNeighborhood() = default;
-CartNeighborhood::CartNeighborhood(CartNeighborhood&&) noexcept = default;
-CartNeighborhood& CartNeighborhood::operator=(CartNeighborhood&&) noexcept = default;
 const Neighborhood& CartNeighborhood::neighborhood() const { return state_->neighborhood; }
 MPI_Comm CartNeighborhood::comm() const { return state_->context->comm.get(); }
 Rank CartNeighborhood::rank() const { return state_->context->comm.rank(); }
@@ -348,89 +345,76 @@ std::optional<CartNeighborhood> find_cart_neighborhood(const Context& parent, MP
 }
 
 // The operations.
-namespace {
-
-using Shape = CartSide::Shape;
-
-CartSide one(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, {}, {}, {}, type, {}, Shape::one};
-}
-CartSide regular(const void* buffer, int count, MPI_Datatype type) {
-  return {buffer, count, {}, {}, {}, type, {}, Shape::regular};
-}
-CartSide v(const void* buffer, std::span<const int> counts, std::span<const int> displacements, MPI_Datatype type) {
-  return {buffer, 0, counts, displacements, {}, type, {}, Shape::v};
-}
-CartSide w(const void* buffer, std::span<const int> counts, std::span<const MPI_Aint> displacements,
-           std::span<const MPI_Datatype> types) {
-  return {buffer, 0, counts, {}, displacements, MPI_DATATYPE_NULL, types, Shape::w};
-}
-
-}  // namespace
-
 void CartNeighborhood::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype) {
-  run(regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "alltoall", {});
+  run(CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype), "alltoall", {});
 }
 CartExchange CartNeighborhood::alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                              int recvcount, MPI_Datatype recvtype) {
-  return init(regular(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "alltoall_init", {});
+  return init(CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+              "alltoall_init", {});
 }
 void CartNeighborhood::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                                  MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                  std::span<const int> rdispls, MPI_Datatype recvtype, const CartInitOptions& options) {
-  run(v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "alltoallv", options);
+  run(CartSide::v(sendbuf, sendcounts, sdispls, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+      "alltoallv", options);
 }
 CartExchange CartNeighborhood::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
                                               std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                               std::span<const int> recvcounts, std::span<const int> rdispls,
                                               MPI_Datatype recvtype, const CartInitOptions& options) {
-  return init(v(sendbuf, sendcounts, sdispls, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "alltoallv_init",
-              options);
+  return init(CartSide::v(sendbuf, sendcounts, sdispls, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+              "alltoallv_init", options);
 }
 void CartNeighborhood::alltoallw(const void* sendbuf, std::span<const int> sendcounts,
                                  std::span<const MPI_Aint> sdispls, std::span<const MPI_Datatype> sendtypes,
                                  void* recvbuf, std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                  std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  run(w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw", options);
+  run(CartSide::w(sendbuf, sendcounts, sdispls, sendtypes), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes),
+      "alltoallw", options);
 }
 CartExchange CartNeighborhood::alltoallw_init(const void* sendbuf, std::span<const int> sendcounts,
                                               std::span<const MPI_Aint> sdispls,
                                               std::span<const MPI_Datatype> sendtypes, void* recvbuf,
                                               std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                               std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  return init(w(sendbuf, sendcounts, sdispls, sendtypes), w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw_init",
-              options);
+  return init(CartSide::w(sendbuf, sendcounts, sdispls, sendtypes),
+              CartSide::w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw_init", options);
 }
 void CartNeighborhood::allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype) {
-  run(one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "allgather", {});
+  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype), "allgather", {});
 }
 CartExchange CartNeighborhood::allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                               int recvcount, MPI_Datatype recvtype) {
-  return init(one(sendbuf, sendcount, sendtype), regular(recvbuf, recvcount, recvtype), "allgather_init", {});
+  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+              "allgather_init", {});
 }
 void CartNeighborhood::allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype,
                                   const CartInitOptions& options) {
-  run(one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv", options);
+  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv",
+      options);
 }
 CartExchange CartNeighborhood::allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                                std::span<const int> recvcounts, std::span<const int> rdispls,
                                                MPI_Datatype recvtype, const CartInitOptions& options) {
-  return init(one(sendbuf, sendcount, sendtype), v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv_init", options);
+  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+              "allgatherv_init", options);
 }
 void CartNeighborhood::allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                   std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  run(one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw", options);
+  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw",
+      options);
 }
 CartExchange CartNeighborhood::allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                                std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                                std::span<const MPI_Datatype> recvtypes,
                                                const CartInitOptions& options) {
-  return init(one(sendbuf, sendcount, sendtype), w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw_init",
-              options);
+  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes),
+              "allgatherw_init", options);
 }
 
 }  // namespace commpass

@@ -14,6 +14,7 @@
 #include "model/cost/cost_model.hpp"
 #include "model/pattern/neighborhood.hpp"
 #include "runtime/cartesian/cart_exchange.hpp"
+#include "runtime/state_pointer.hpp"
 
 namespace commpass {
 
@@ -52,10 +53,6 @@ struct CartInitOptions {
 /// Blocking calls keep their last plans, for calls with the same buffers and sizes.
 class CartNeighborhood {
  public:
-  ~CartNeighborhood();
-  CartNeighborhood(CartNeighborhood&&) noexcept;
-  CartNeighborhood& operator=(CartNeighborhood&&) noexcept;
-
   const Neighborhood& neighborhood() const;
   MPI_Comm comm() const;  ///< ours: its ranks are those of the grid. Do not send on it
   Rank rank() const;      ///< on the grid; with reorder perhaps another one than before
@@ -120,7 +117,7 @@ class CartNeighborhood {
  private:
   friend std::optional<CartNeighborhood> find_cart_neighborhood(const Context& context, MPI_Comm graph,
                                                                 const Grid& grid, const CartOptions& options);
-  std::unique_ptr<State> state_;
+  StatePointer<State> state_;
 };
 
 /// Makes one of the ranks of a communicator (Communicator::cart_neighborhood). Collective.

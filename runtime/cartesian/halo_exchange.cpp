@@ -20,25 +20,6 @@
 
 namespace commpass {
 
-struct HaloExchange::State {
-  std::vector<int> stages;
-  int messages = 0;
-  Exchange exchange;
-};
-
-HaloExchange::HaloExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HaloExchange::~HaloExchange() = default;
-HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
-HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
-void HaloExchange::start() { state_->exchange.start(); }
-bool HaloExchange::test() { return state_->exchange.test(); }
-void HaloExchange::wait() { state_->exchange.wait(); }
-const std::vector<int>& HaloExchange::stages() const { return state_->stages; }
-int HaloExchange::messages() const { return state_->messages; }
-std::optional<Seconds> HaloExchange::predicted_seconds() const { return state_->exchange.predicted_seconds(); }
-const std::string& HaloExchange::explanation() const { return state_->exchange.explanation(); }
-Bytes HaloExchange::buffer_bytes() const { return state_->exchange.buffer_bytes(); }
-
 namespace {
 
 constexpr const char* place_of_call = "halo_exchange";
@@ -204,7 +185,7 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     for (const int stage : options.stages) choice.stages.push_back(stage - 1);
     choice.explanation = "The stages were named by the caller.\n";
   }
-  std::unique_ptr<HaloExchange::State> state;
+  std::optional<HaloExchange> result;
   all_or_none(comm, [&] {
     const auto plan = HaloPlanner(grid, context->comm.rank(), array).make(choice.stages);
     int messages = 0;
@@ -213,10 +194,10 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
       messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
     Decision decision{{}, choice.predicted_s, choice.explanation};
     for (auto& stage : choice.stages) ++stage;
-    state = std::make_unique<HaloExchange::State>(HaloExchange::State{
-        choice.stages, messages, exchange_of_plan(context, address, plan, cells, cells, std::move(decision))});
+    result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(decision)), choice.stages,
+                   messages);
   });
-  return HaloExchange(std::move(state));
+  return std::move(*result);
 }
 
 }  // namespace commpass

@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/cost/cost_model.hpp"
 #include "model/pattern/halo.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
 
@@ -25,30 +27,28 @@ struct HaloOptions {
 /// its Communicator; destroying it completes an exchange in flight.
 class HaloExchange {
  public:
-  ~HaloExchange();
-  HaloExchange(HaloExchange&&) noexcept;
-  HaloExchange& operator=(HaloExchange&&) noexcept;
+  HaloExchange(Exchange exchange, std::vector<int> stages, int messages)
+      : exchange_(std::move(exchange)), stages_(std::move(stages)), messages_(messages) {}
 
   /// As those of Exchange. In between, the array must not change but for the cells that are in no halo of others.
-  void start();
-  bool test();
-  void wait();
+  void start() { exchange_.start(); }
+  bool test() { return exchange_.test(); }
+  void wait() { exchange_.wait(); }
 
   /// By dimension, the stage of its halo, 1 or more.
-  const std::vector<int>& stages() const;
+  const std::vector<int>& stages() const { return stages_; }
   /// Messages that this rank sends in one exchange.
-  int messages() const;
-  std::optional<Seconds> predicted_seconds() const;
+  int messages() const { return messages_; }
+  std::optional<Seconds> predicted_seconds() const { return exchange_.predicted_seconds(); }
   /// The choice, and the times of the others: for people, the same on every rank.
-  const std::string& explanation() const;
+  const std::string& explanation() const { return exchange_.explanation(); }
   /// Bytes of the buffers that this rank holds besides the array.
-  Bytes buffer_bytes() const;
-
-  struct State;
-  explicit HaloExchange(std::unique_ptr<State> state);
+  Bytes buffer_bytes() const { return exchange_.buffer_bytes(); }
 
  private:
-  std::unique_ptr<State> state_;
+  Exchange exchange_;
+  std::vector<int> stages_;
+  int messages_ = 0;
 };
 
 /// Plans one (Communicator::halo_exchange). Collective. @throws Error, the same on every rank

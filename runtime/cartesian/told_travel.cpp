@@ -66,13 +66,13 @@ ToldTravel::ToldTravel(const Context& context, const Neighborhood& neighborhood,
   std::optional<SentHeaders> told;
   std::optional<Planner> planner;
   std::optional<NeighborNumbers> numbers;
+  const auto own = [&] { return RouteOfRank{*route_, {}, Coalescing::coalesced, rank, context.layout.ranks()}; };
   all_or_none(comm, [&] {
     route_ = make_route(strategy, context.layout, tables);
     stages_.resize(route_->stages().size());
     told.emplace(comm, Coalescing::coalesced);
     const std::vector<Payload> payloads(edges.sends.size(), no_payload);
-    planner.emplace(RouteOfRank{*route_, {}, Coalescing::coalesced, rank, context.layout.ranks()}, edges.sends,
-                    edges.receives, payloads);
+    planner.emplace(own(), edges.sends, edges.receives, payloads);
     numbers.emplace(neighborhood);
   });
   const auto kept = [&](int stage, const Departures& departures, std::span<const Block> held) {
@@ -85,8 +85,7 @@ ToldTravel::ToldTravel(const Context& context, const Neighborhood& neighborhood,
     return headers;
   };
   Failure failure;
-  walk_stages(RouteOfRank{*route_, {}, Coalescing::coalesced, rank, context.layout.ranks()}, planner->take_held(),
-              std::cref(kept), *planner, failure);
+  walk_stages(own(), planner->take_held(), std::cref(kept), *planner, failure);
   agree(comm, failure);
 }
 

@@ -25,6 +25,7 @@ class DeviceQueue {
   DeviceQueue& operator=(const DeviceQueue&) = delete;
 
   const Device& device() const { return device_; }
+  bool serves(const Device& device, DeviceBackend::Stream users) const { return device_ == device && users_ == users; }
   /// Later copies wait for the present work of the user's stream. @throws DeviceError, as all that follow
   void follow_user();
   /// Begins copies, of which none overlaps another one or its own source. If there is a kernel that reaches them, it

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace commpass {
 
@@ -31,28 +30,15 @@ StagedRequests::StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBa
   for (const auto& [from, to, bytes] : plan.self)
     self_.push_back(
         {at(given.send_buffer, from.offset), at(given.receive_buffer, to.offset), static_cast<std::size_t>(bytes)});
-  host_plan_ =
-      staged_plan(plan, sides.sends ? &sends_.ranges() : nullptr, sides.receives ? &receives_.ranges() : nullptr);
 }
 
-void StagedRequests::run_by(std::unique_ptr<BatchRequests> on_host) {
-  surround(std::move(on_host));
-  host_plan_ = {};
+void StagedRequests::before() {
+  queue_.follow_user();
+  if (given_.sides.sends) sends_.copy_out(given_.send_buffer, given_.sides.send_ends);
+  queue_.wait();  // also for the copies of the previous exchange, which used the same receive buffer
 }
 
-void StagedRequests::begin(std::size_t batch) {
-  if (batch == 0) {
-    queue_.follow_user();
-    if (given_.sides.sends) sends_.copy_out(given_.send_buffer, given_.sides.send_ends);
-    queue_.wait();  // also for the copies of the previous exchange, which used the same receive buffer
-  }
-  RequestsAround::begin(batch);
-  if (batch == 0) queue_.copy(self_, given_.sides.both_ends());  // while the first messages travel
-}
-
-void StagedRequests::end(std::size_t batch) {
-  RequestsAround::end(batch);
-  if (batch + 1 < batches()) return;
+void StagedRequests::after() {
   if (given_.sides.receives) receives_.copy_in(given_.receive_buffer, given_.sides.receive_ends);
   queue_.let_user_follow();
   if (!given_.sides.receives) queue_.wait();  // for copies of the rank to itself, into host memory

@@ -21,17 +21,13 @@ class DeviceRequests final : public RequestsAround {
   ~DeviceRequests() override { drop(); }
   /// For the requests.
   Memory& memory() { return memory_; }
-  void run_by(std::unique_ptr<BatchRequests> on_device) { surround(std::move(on_device)); }
-
-  void begin(std::size_t batch) override {
-    if (batch == 0) {
-      queue_.follow_user();
-      queue_.wait();
-    }
-    RequestsAround::begin(batch);
-  }
 
  private:
+  void before() override {
+    queue_.follow_user();
+    queue_.wait();
+  }
+
   DeviceQueue queue_;
   DeviceMemory memory_;
 };
@@ -47,23 +43,24 @@ class StagedRequests final : public RequestsAround {
   StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users, const Plan& plan);
   ~StagedRequests() override { drop(); }
 
-  /// The plan on the host; until run_by().
-  const Plan& host_plan() const { return host_plan_; }
+  /// The plan on the host, which they have to run.
+  Plan host_plan(const Plan& plan) const {
+    return staged_plan(plan, given_.sides.sends ? &sends_.ranges() : nullptr,
+                       given_.sides.receives ? &receives_.ranges() : nullptr);
+  }
   const void* host_send_buffer() const { return given_.sides.sends ? sends_.host() : given_.send_buffer; }
   void* host_receive_buffer() const { return given_.sides.receives ? receives_.host() : given_.receive_buffer; }
-  /// The requests of the host plan.
-  void run_by(std::unique_ptr<BatchRequests> on_host);
   /// Of our buffers.
   Bytes bytes() const { return sends_.ranges().bytes() + receives_.ranges().bytes(); }
 
-  void begin(std::size_t batch) override;
-  void end(std::size_t batch) override;
-
  private:
+  void before() override;
+  void meanwhile() override { queue_.copy(self_, given_.sides.both_ends()); }
+  void after() override;
+
   BuffersAndEdges given_;         ///< whose edges are not read after construction
   StagedBytes sends_, receives_;  ///< of nothing, where a side is in host memory
   std::vector<LocalCopy> self_;
-  Plan host_plan_;
   DeviceQueue queue_;  ///< waits for its copies before the buffers go
 };
 

@@ -9,37 +9,22 @@ namespace commpass {
 SharedRequests::SharedRequests(std::shared_ptr<SharedCopies> copies, const Context::Address& address,
                                std::unique_ptr<BatchRequests> on_host)
     : copies_(std::move(copies)), on_host_(std::move(on_host)) {
-  const auto add_send = [&](std::vector<MPI_Request>& to, Rank peer) {
+  const auto add_send = [&](OwnRequests& to, Rank peer) {
     auto* const request = &to.emplace_back(MPI_REQUEST_NULL);
     COMMPASS_MPI_CALL(MPI_Send_init, nullptr, 0, MPI_BYTE, peer, address.tag, address.comm, request);
   };
-  const auto add_receive = [&](std::vector<MPI_Request>& to, Rank peer) {
+  const auto add_receive = [&](OwnRequests& to, Rank peer) {
     auto* const request = &to.emplace_back(MPI_REQUEST_NULL);
     COMMPASS_MPI_CALL(MPI_Recv_init, nullptr, 0, MPI_BYTE, peer, address.tag, address.comm, request);
   };
-  try {
-    for (const Rank helper : copies_->helpers()) {
-      add_send(ready_, helper);
-      add_receive(done_, helper);
-    }
-    if (const Rank helped = copies_->helped(); helped != copies_->rank()) {
-      add_receive(ready_, helped);
-      add_send(done_, helped);
-    }
-  } catch (...) {
-    free_signals();
-    throw;
+  for (const Rank helper : copies_->helpers()) {
+    add_send(ready_, helper);
+    add_receive(done_, helper);
   }
-}
-
-SharedRequests::~SharedRequests() {
-  if (mpi_is_usable()) free_signals();
-}
-
-void SharedRequests::free_signals() noexcept {
-  for (auto* list : {&ready_, &done_})
-    for (auto& request : *list)
-      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  if (const Rank helped = copies_->helped(); helped != copies_->rank()) {
+    add_receive(ready_, helped);
+    add_send(done_, helped);
+  }
 }
 
 void SharedRequests::begin(std::size_t batch) {
@@ -72,11 +57,7 @@ void SharedRequests::end(std::size_t batch) {
 void SharedRequests::abandon() noexcept {
   if (!is_signal()) return on_host_->abandon();
   const bool helps = copies_->helped() != copies_->rank();
-  if (helps != (current_ == 0)) return;  // its signals are sends
-  for (auto& request : signals()) {
-    MPI_Cancel(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
+  if (helps == (current_ == 0)) cancel_receives(signals());  // else they are sends
 }
 
 }  // namespace commpass

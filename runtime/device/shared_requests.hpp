@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "runtime/device/shared_copies.hpp"
 #include "runtime/execute/batch_requests.hpp"
+#include "runtime/mpi/own_requests.hpp"
 
 namespace commpass {
 
@@ -18,7 +18,6 @@ class SharedRequests final : public BatchRequests {
   /// @throws MpiError, std::bad_alloc
   SharedRequests(std::shared_ptr<SharedCopies> copies, const Context::Address& address,
                  std::unique_ptr<BatchRequests> on_host);
-  ~SharedRequests() override;
 
   std::size_t batches() const override { return on_host_->batches() + 2; }
   void begin(std::size_t batch) override;
@@ -30,12 +29,11 @@ class SharedRequests final : public BatchRequests {
 
  private:
   bool is_signal() const { return current_ == 0 || current_ + 1 == batches(); }
-  std::vector<MPI_Request>& signals() { return current_ == 0 ? ready_ : done_; }
-  void free_signals() noexcept;
+  OwnRequests& signals() { return current_ == 0 ? ready_ : done_; }
 
   std::shared_ptr<SharedCopies> copies_;
   std::unique_ptr<BatchRequests> on_host_;  ///< which goes before its buffers
-  std::vector<MPI_Request> ready_, done_;
+  OwnRequests ready_, done_;
   std::size_t current_ = 0;
 };
 

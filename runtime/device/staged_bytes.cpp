@@ -7,23 +7,20 @@ void StagedBytes::assign(const StagedRanges& ranges, DeviceQueue& queue) {
   queue_->wait();  // which may still copy from there
   ranges_ = ranges;
   copies_.reserve(ranges_.ranges().size());
-  if (ranges_.bytes() <= room_) return;
-  host_ = pinned_buffer(queue_->device(), ranges_.bytes());
-  room_ = ranges_.bytes();
+  host_.reserve(ranges_.bytes(), [&](Bytes wanted) { return pinned_buffer(queue.device(), wanted); });
 }
 
 void StagedBytes::copy_out(const void* users, Ends ends) {
   copies_.clear();
   for (const auto& [offset, bytes, place] : ranges_.ranges())
-    copies_.push_back(
-        {static_cast<const std::byte*>(users) + offset, host_.get() + place, static_cast<std::size_t>(bytes)});
+    copies_.push_back({static_cast<const std::byte*>(users) + offset, host() + place, static_cast<std::size_t>(bytes)});
   queue_->copy(copies_, ends);
 }
 
 void StagedBytes::copy_in(void* users, Ends ends) {
   copies_.clear();
   for (const auto& [offset, bytes, place] : ranges_.ranges())
-    copies_.push_back({host_.get() + place, static_cast<std::byte*>(users) + offset, static_cast<std::size_t>(bytes)});
+    copies_.push_back({host() + place, static_cast<std::byte*>(users) + offset, static_cast<std::size_t>(bytes)});
   queue_->copy(copies_, ends);
 }
 

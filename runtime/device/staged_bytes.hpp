@@ -19,7 +19,7 @@ class StagedBytes {
   void assign(const StagedRanges& ranges, DeviceQueue& queue);
   const StagedRanges& ranges() const { return ranges_; }
   /// Each range at its place.
-  std::byte* host() const { return host_.get(); }
+  std::byte* host() const { return host_.data(); }
 
   // Begin copies of the ranges of a user's buffer. @param ends  of copies between it and ours. @throws DeviceError
   void copy_out(const void* users, Ends ends);
@@ -32,8 +32,7 @@ class StagedBytes {
  private:
   DeviceQueue* queue_ = nullptr;
   StagedRanges ranges_;
-  Memory::Buffer host_;
-  Bytes room_ = 0;
+  GrowingMemory host_;
   std::vector<LocalCopy> copies_;
 };
 
@@ -41,26 +40,12 @@ class StagedBytes {
 class StagedBuffer : public StagedBytes {
  public:
   /// @param users  the user's stream. @throws DeviceError
-  StagedBuffer(const Device& device, DeviceBackend::Stream users) : users_(users), queue_(device, users) {}
-  bool serves(const Device& device, DeviceBackend::Stream users) const {
-    return queue_.device() == device && users_ == users;
-  }
+  StagedBuffer(const Device& device, DeviceBackend::Stream users) : queue_(device, users) {}
   DeviceQueue& queue() { return queue_; }
   void assign(const StagedRanges& ranges) { StagedBytes::assign(ranges, queue_); }
 
  private:
-  DeviceBackend::Stream users_;
   DeviceQueue queue_;  ///< waits for its copies before their memory goes
 };
-
-/// One that serves a device and stream: that in `kept`, or another in its place.
-template <class Staged>
-Staged& serving(std::unique_ptr<Staged>& kept, const Device& device, DeviceBackend::Stream users) {
-  if (!kept || !kept->serves(device, users)) {
-    kept.reset();
-    kept = std::make_unique<Staged>(device, users);
-  }
-  return *kept;
-}
 
 }  // namespace commpass

@@ -42,23 +42,34 @@ class BatchRequests {
   BatchRequests() = default;
 };
 
-/// Forwards all calls to other requests; derived classes work before or after them.
+/// Other requests with work of this rank around them, and memory that holds their data.
 class RequestsAround : public BatchRequests {
  public:
+  /// Once, before any other call.
+  void surround(std::unique_ptr<BatchRequests> inner) { inner_ = std::move(inner); }
+
   std::size_t batches() const override { return inner_->batches(); }
-  void begin(std::size_t batch) override { inner_->begin(batch); }
+  void begin(std::size_t batch) override {
+    if (batch == 0) before();
+    inner_->begin(batch);
+    if (batch == 0) meanwhile();
+  }
   std::span<MPI_Request> requests() override { return inner_->requests(); }
   MPI_Status* statuses() override { return inner_->statuses(); }
   bool are_complete(const char* call, int code) override { return inner_->are_complete(call, code); }
-  void end(std::size_t batch) override { inner_->end(batch); }
+  void end(std::size_t batch) override {
+    inner_->end(batch);
+    if (batch + 1 == batches()) after();
+  }
   void abandon() noexcept override { inner_->abandon(); }
 
  protected:
   RequestsAround() = default;
-  /// Once, before any other call.
-  void surround(std::unique_ptr<BatchRequests> inner) { inner_ = std::move(inner); }
   /// Destroys the other requests before a derived class frees their memory.
   void drop() { inner_.reset(); }
+  virtual void before() {}     ///< the first batch
+  virtual void meanwhile() {}  ///< while its messages travel
+  virtual void after() {}      ///< the last batch
 
  private:
   std::unique_ptr<BatchRequests> inner_;

@@ -19,6 +19,12 @@ class Executor final : InFlight {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// Does work around the requests of all exchanges from now on; none may be in flight.
+  void surround(std::unique_ptr<RequestsAround> outer) {
+    outer->surround(std::move(requests_));
+    requests_ = std::move(outer);
+  }
+
   /// Begins an exchange. @throws Error if one is in flight or one before it has failed, MpiError
   void start();
   /// Moves on as far as possible without waiting. @return true when the exchange is complete (or none is in flight)

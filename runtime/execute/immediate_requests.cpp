@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/own_requests.hpp"
 
 namespace commpass {
 
@@ -57,15 +58,10 @@ bool ImmediateRequests::are_complete(const char* call, int code) {
 }
 
 void ImmediateRequests::abandon() noexcept {
-  for (std::size_t i = 0; i < requests_.size() && mpi_is_usable(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    if (i >= got_.size()) {
-      MPI_Request_free(&requests_[i]);  // a send whose receive may never be posted
-      continue;
-    }
-    MPI_Cancel(&requests_[i]);
-    MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-  }
+  if (!mpi_is_usable()) return clear();
+  cancel_receives(all().first(got_.size()));
+  for (auto& request : sends())
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);  // its receive may never be posted
   clear();
 }
 

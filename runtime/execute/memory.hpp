@@ -2,6 +2,7 @@
 // charges copies to the simulated clock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -42,6 +43,25 @@ class Memory {
 };
 
 Memory& host_memory();
+
+/// Memory that keeps its size from one use to the next, and is not set to anything.
+class GrowingMemory {
+ public:
+  /// Room for `bytes` bytes; the contents are lost if it has to grow.
+  /// @param allocate  gives memory; after an exception of it this is as it was
+  template <class Allocate>
+  void reserve(Bytes bytes, Allocate allocate) {
+    if (bytes <= capacity_) return;
+    const Bytes wanted = std::max(bytes, 2 * capacity_);
+    memory_ = allocate(wanted);
+    capacity_ = wanted;
+  }
+  std::byte* data() const { return memory_.get(); }
+
+ private:
+  Memory::Buffer memory_;
+  Bytes capacity_ = 0;
+};
 
 /// Copies in host memory, one after another. Source and target of a copy do not overlap.
 inline void local_copy(std::span<const LocalCopy> copies) { host_memory().copy(copies); }

@@ -35,13 +35,8 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
   const bool are_immediate = life == RequestLife::immediate;
   const Making making{tag, machine, are_immediate ? all : none,
                       are_immediate ? all : machine.operations.new_send_bytes.value_or(none), limits};
-  try {
-    for (const auto& batch : plan.batches) add_batch(batch, making);
-    if (plan.batches.empty()) ends_.push_back(ends_.front());
-  } catch (...) {
-    free_requests();
-    throw;
-  }
+  for (const auto& batch : plan.batches) add_batch(batch, making);
+  if (plan.batches.empty()) ends_.push_back(ends_.front());
 }
 
 void PersistentRequests::add_batch(const PlannedBatch& batch, const Making& making) {
@@ -72,15 +67,6 @@ void PersistentRequests::add_batch(const PlannedBatch& batch, const Making& maki
     ends_[first + i].start = starts_.size();
     ends_[first + i].receives = receives;
   }
-}
-
-PersistentRequests::~PersistentRequests() {
-  if (mpi_is_usable()) free_requests();
-}
-
-void PersistentRequests::free_requests() noexcept {
-  for (auto& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void PersistentRequests::begin_request(Kind kind, bool is_immediate, const Arguments& arguments,
@@ -169,11 +155,7 @@ void PersistentRequests::end(std::size_t batch) { copy(ends_[batch + 1].pack, en
 
 void PersistentRequests::abandon() noexcept {
   const auto [first, last] = ends_[current_ + 1].receives;
-  for (auto i = first; i < last; ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    MPI_Cancel(&requests_[i]);
-    MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-  }
+  cancel_receives(std::span(requests_).subspan(first, last - first));
 }
 
 }  // namespace commpass

@@ -13,6 +13,7 @@
 #include "runtime/execute/plan_buffers.hpp"
 #include "runtime/execute/send_limits.hpp"
 #include "runtime/mpi/message_type.hpp"
+#include "runtime/mpi/own_requests.hpp"
 
 namespace commpass {
 
@@ -39,7 +40,6 @@ class PersistentRequests final : public BatchRequests {
   PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
                      const Machine& machine = {}, Memory& memory = host_memory(),
                      RequestLife life = RequestLife::persistent, const SendLimits& limits = {});
-  ~PersistentRequests() override;
 
   std::size_t batches() const override { return ends_.size() - 1; }
   void begin(std::size_t batch) override;
@@ -85,13 +85,12 @@ class PersistentRequests final : public BatchRequests {
   void add_batch(const PlannedBatch& batch, const Making& making);
   MessageType type_of_pieces(const PlannedMessage& message) const;
   void copy(std::size_t first, std::size_t last);
-  void free_requests() noexcept;
 
   Memory& memory_;
   MPI_Comm comm_;
   PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< blocks to self, then of each batch gathering and scattering
-  std::vector<MPI_Request> requests_;
+  OwnRequests requests_;
   std::vector<Start> starts_;
   std::vector<Arguments> arguments_;  ///< of immediate requests
   std::vector<MessageType> types_;    ///< of the same

@@ -239,9 +239,6 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
 }
 
 IndexedExchange::IndexedExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-IndexedExchange::~IndexedExchange() = default;
-IndexedExchange::IndexedExchange(IndexedExchange&&) noexcept = default;
-IndexedExchange& IndexedExchange::operator=(IndexedExchange&&) noexcept = default;
 
 void IndexedExchange::start_forward(const void* owned_values, void* ghost_values) {
   auto& s = *state_;

@@ -18,6 +18,7 @@
 #include "model/cost/cost_model.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
+#include "runtime/state_pointer.hpp"
 
 namespace commpass {
 
@@ -55,10 +56,6 @@ struct IndexedOptions {
 /// their values.
 class IndexedExchange {
  public:
-  ~IndexedExchange();
-  IndexedExchange(IndexedExchange&&) noexcept;
-  IndexedExchange& operator=(IndexedExchange&&) noexcept;
-
   /// Begins to bring each needed value to its ghost values. Owned values may change at once, ghost values are complete
   /// after wait.
   /// @param ghost_values  does not overlap the owned values
@@ -115,7 +112,7 @@ class IndexedExchange {
  private:
   void finish();
   std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
-  std::unique_ptr<State> state_;
+  StatePointer<State> state_;
 };
 
 class SparseEngine;

@@ -151,32 +151,14 @@ void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) co
 
 void ElementType::send(const void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request,
                        bool is_synchronous) const {
-  if (contiguous_) {
-    const MessageType message(count * size_);
-    const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
-    check_mpi("MPI_Isend", begin_send(elements, message.count(), message.type(), peer, tag, comm, request));
-  } else {
+  if (contiguous_) return send_bytes(elements, count * size_, peer, tag, comm, request, is_synchronous);
 #if MPI_VERSION >= 4
-    const auto begin_send = is_synchronous ? MPI_Issend_c : MPI_Isend_c;
-    check_mpi("MPI_Isend_c", begin_send(elements, count, type_, peer, tag, comm, request));
+  const auto begin_send = is_synchronous ? MPI_Issend_c : MPI_Isend_c;
+  check_mpi("MPI_Isend_c", begin_send(elements, count, type_, peer, tag, comm, request));
 #else
-    const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
-    check_mpi("MPI_Isend", begin_send(elements, static_cast<int>(count), type_, peer, tag, comm, request));
+  const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
+  check_mpi("MPI_Isend", begin_send(elements, static_cast<int>(count), type_, peer, tag, comm, request));
 #endif
-  }
-}
-
-void ElementType::receive(void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const {
-  if (contiguous_) {
-    const MessageType message(count * size_);
-    COMMPASS_MPI_CALL(MPI_Irecv, elements, message.count(), message.type(), peer, tag, comm, request);
-  } else {
-#if MPI_VERSION >= 4
-    COMMPASS_MPI_CALL(MPI_Irecv_c, elements, count, type_, peer, tag, comm, request);
-#else
-    COMMPASS_MPI_CALL(MPI_Irecv, elements, static_cast<int>(count), type_, peer, tag, comm, request);
-#endif
-  }
 }
 
 std::optional<std::vector<TypePiece>> pieces_of(const ElementType& type) {

@@ -31,11 +31,10 @@ class ElementType {
   void pack(const void* elements, Bytes count, std::byte* bytes) const;
   void unpack(const std::byte* bytes, Bytes count, void* elements) const;
 
-  /// Begins to send or receive elements. @throws MpiError
+  /// Begins to send elements. @throws MpiError
   /// @param is_synchronous  complete when it has arrived
   void send(const void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request,
             bool is_synchronous = false) const;
-  void receive(void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const;
 
  private:
   template <class Action>

@@ -39,7 +39,6 @@ class InFlight {
   /// Neither allocates; either may be called again.
   void enter() noexcept;
   void leave() noexcept;
-  bool is_under_way() const noexcept { return entered_; }
   /// Throws the kept failure, once.
   void rethrow_failure();
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/base/types.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
@@ -39,6 +40,19 @@ class MessageType {
   int count_ = 0;
   MPI_Datatype own_ = MPI_DATATYPE_NULL;
 };
+
+/// Begins to send or receive bytes of any number. @param is_synchronous  complete when it has arrived
+/// @throws MpiError
+inline void send_bytes(const void* at, Bytes bytes, Rank peer, int tag, MPI_Comm comm, MPI_Request* request,
+                       bool is_synchronous = false) {
+  const MessageType type(bytes);
+  const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
+  check_mpi("MPI_Isend", begin_send(at, type.count(), type.type(), peer, tag, comm, request));
+}
+inline void receive_bytes(void* at, Bytes bytes, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  const MessageType type(bytes);
+  COMMPASS_MPI_CALL(MPI_Irecv, at, type.count(), type.type(), peer, tag, comm, request);
+}
 
 /// Begins to receive a message for which there is no memory, so that its sender goes on: its bytes overwrite each other
 /// in a small buffer. @throws MpiError

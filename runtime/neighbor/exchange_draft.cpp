@@ -98,12 +98,13 @@ std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(bool by_library
                            " memory, or does not say that it does",
                        "use @staged in place of @device, or an MPI library that is device-aware");
     auto requests = std::make_unique<DeviceRequests>(sides, context_.stream);
-    requests->run_by(make_requests(*plan_, given_.send_buffer, given_.receive_buffer, requests->memory(), by_library));
+    requests->surround(
+        make_requests(*plan_, given_.send_buffer, given_.receive_buffer, requests->memory(), by_library));
     return requests;
   }
   auto requests = std::make_unique<StagedRequests>(given_, context_.comm.rank(), context_.stream, *plan_);
-  requests->run_by(make_requests(requests->host_plan(), requests->host_send_buffer(), requests->host_receive_buffer(),
-                                 host_memory(), by_library));
+  requests->surround(make_requests(requests->host_plan(*plan_), requests->host_send_buffer(),
+                                   requests->host_receive_buffer(), host_memory(), by_library));
   staging_bytes_ = requests->bytes();
   return requests;
 }

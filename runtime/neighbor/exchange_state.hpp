@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/execute/packed_requests.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
@@ -16,6 +18,12 @@ struct Exchange::State {
   Decision decision;
   Bytes buffer_bytes = 0;
   std::unique_ptr<Executor> executor;  ///< last, so that it goes first
+
+  /// Packs and unpacks in each exchange.
+  void surround(std::unique_ptr<PackedRequests> packed) {
+    buffer_bytes += packed->packed_bytes();
+    executor->surround(std::move(packed));
+  }
 };
 
 /// Runs a plan of this rank, in host memory. Local. @throws MpiError, std::bad_alloc

@@ -22,9 +22,6 @@
 namespace commpass {
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Exchange::~Exchange() = default;
-Exchange::Exchange(Exchange&&) noexcept = default;
-Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 void Exchange::start() { state_->executor->start(); }
 bool Exchange::test() { return state_->executor->test(); }
 void Exchange::wait() { state_->executor->wait(); }

@@ -9,6 +9,7 @@
 
 #include "model/cost/cost_model.hpp"
 #include "runtime/edges.hpp"
+#include "runtime/state_pointer.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
@@ -48,10 +49,6 @@ struct ExchangeOptions {
 /// Destroying it completes an exchange that is in flight, so buffers must outlive it. It may outlive its Communicator.
 class Exchange {
  public:
-  ~Exchange();
-  Exchange(Exchange&&) noexcept;
-  Exchange& operator=(Exchange&&) noexcept;
-
   /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
   /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass
   /// only, in any of them.
@@ -76,9 +73,10 @@ class Exchange {
   struct State;
   /// Communicator::neighbor_exchange makes one.
   explicit Exchange(std::unique_ptr<State> state);
+  State& state() { return *state_; }
 
  private:
-  std::unique_ptr<State> state_;
+  StatePointer<State> state_;
 };
 
 /// Chooses and plans one (Communicator::neighbor_exchange). Collective.

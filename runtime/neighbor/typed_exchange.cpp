@@ -1,5 +1,6 @@
 #include "runtime/neighbor/typed_exchange.hpp"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -7,7 +8,7 @@
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/neighbor/packed_exchange.hpp"
+#include "runtime/neighbor/exchange_state.hpp"
 
 namespace commpass {
 
@@ -31,34 +32,19 @@ void assign(TypedBlocks& blocks, const TypedSide& side, const char* name, bool m
 
 }  // namespace
 
-struct TypedExchange::State : PackedExchange {
-  bool any_buffers = false;
-};
-
-TypedExchange::TypedExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-TypedExchange::~TypedExchange() = default;
-TypedExchange::TypedExchange(TypedExchange&&) noexcept = default;
-TypedExchange& TypedExchange::operator=(TypedExchange&&) noexcept = default;
-const std::string& TypedExchange::strategy() const { return state_->exchange->strategy(); }
-std::optional<Seconds> TypedExchange::predicted_seconds() const { return state_->exchange->predicted_seconds(); }
-const std::string& TypedExchange::explanation() const { return state_->exchange->explanation(); }
-Bytes TypedExchange::buffer_bytes() const { return state_->buffer_bytes(); }
-void TypedExchange::start() { state_->start(); }
-bool TypedExchange::test() { return state_->test(); }
-void TypedExchange::wait() { state_->wait(); }
-
 void TypedExchange::start(const void* send_buffer, void* receive_buffer) {
-  const bool are_same = send_buffer == state_->send_buffer && receive_buffer == state_->receive_buffer;
-  if (!are_same && !state_->any_buffers)
+  auto& packed = *packed_;
+  const bool are_same = send_buffer == packed.send_buffer && receive_buffer == packed.receive_buffer;
+  if (!are_same && !any_buffers_)
     throw InputError("exchange", "it is started with other buffers than it was planned with",
                      "plan it for any buffers (ExchangeOptions::any_buffers, commpass_any_buffers)");
   if (!are_same) {
-    require_reachable(state_->sends, send_buffer, "exchange, send side");
-    require_reachable(state_->receives, receive_buffer, "exchange, receive side");
+    require_reachable(packed.sends, send_buffer, "exchange, send side");
+    require_reachable(packed.receives, receive_buffer, "exchange, receive side");
   }
-  if (!state_->in_flight) {
-    state_->send_buffer = send_buffer;
-    state_->receive_buffer = receive_buffer;
+  if (!packed.are_in_flight()) {
+    packed.send_buffer = send_buffer;
+    packed.receive_buffer = receive_buffer;
   }
   start();
 }
@@ -66,29 +52,30 @@ void TypedExchange::start(const void* send_buffer, void* receive_buffer) {
 TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
                                   const TypedSide& receives, const ExchangeOptions& options, const Failure& before) {
   const MPI_Comm comm = context->comm.get();
-  auto state = insist([] { return std::make_unique<TypedExchange::State>(); });
+  auto packed = insist([] { return std::make_unique<PackedRequests>(); });
+  auto* const its_packed = packed.get();
   std::vector<SendEdge> send_edges;
   std::vector<ReceiveEdge> receive_edges;
   const void* from = nullptr;
   void* to = nullptr;
   Failure failure = before;
   attempt(failure, [&] {
-    state->any_buffers = options.any_buffers;
-    state->send_buffer = sends.buffer;
-    state->receive_buffer = const_cast<void*>(receives.buffer);  // NOLINT: the user's, to write
-    assign(state->sends, sends, "exchange, send side", options.any_buffers, comm);
-    assign(state->receives, receives, "exchange, receive side", options.any_buffers, comm);
-    from = state->sends.buffer(sends.buffer);
-    to = state->receives.buffer(receives.buffer);
-    send_edges = state->sends.edges<SendEdge>();
-    receive_edges = state->receives.edges<ReceiveEdge>();
+    packed->send_buffer = sends.buffer;
+    packed->receive_buffer = const_cast<void*>(receives.buffer);  // NOLINT: the user's, to write
+    assign(packed->sends, sends, "exchange, send side", options.any_buffers, comm);
+    assign(packed->receives, receives, "exchange, receive side", options.any_buffers, comm);
+    from = packed->sends.buffer(sends.buffer);
+    to = packed->receives.buffer(receives.buffer);
+    send_edges = packed->sends.edges<SendEdge>();
+    receive_edges = packed->receives.edges<ReceiveEdge>();
   });
   if (failure) {
     send_edges.clear();
     receive_edges.clear();
   }
-  state->exchange.emplace(plan_exchange(context, from, send_edges, to, receive_edges, options, failure));
-  return TypedExchange(std::move(state));
+  auto exchange = plan_exchange(context, from, send_edges, to, receive_edges, options, failure);
+  exchange.state().surround(std::move(packed));
+  return {std::move(exchange), its_packed, options.any_buffers};
 }
 
 }  // namespace commpass

@@ -7,10 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
+
+class PackedRequests;
 
 /// Elements that a rank receives from another one, or sends to it.
 struct TypedBlock {
@@ -25,33 +28,31 @@ struct TypedBlock {
 /// user's.
 class TypedExchange {
  public:
-  ~TypedExchange();
-  TypedExchange(TypedExchange&&) noexcept;
-  TypedExchange& operator=(TypedExchange&&) noexcept;
-
   /// Begins an exchange; see Exchange::start. @throws Error
-  void start();
+  void start() { exchange_.start(); }
   /// Begins an exchange with other buffers than the planned ones, with the same blocks at the same offsets.
   /// @throws InputError for other buffers, unless it was planned for any (ExchangeOptions::any_buffers); Error
   void start(const void* send_buffer, void* receive_buffer);
   /// @return true when it is complete. @throws Error
-  bool test();
+  bool test() { return exchange_.test(); }
   /// Completes it. @throws Error
-  void wait();
+  void wait() { exchange_.wait(); }
 
   // As those of Exchange:
-  const std::string& strategy() const;
-  std::optional<Seconds> predicted_seconds() const;
-  const std::string& explanation() const;
+  const std::string& strategy() const { return exchange_.strategy(); }
+  std::optional<Seconds> predicted_seconds() const { return exchange_.predicted_seconds(); }
+  const std::string& explanation() const { return exchange_.explanation(); }
   /// Bytes of the buffers that this rank holds besides the user's, those for datatypes with gaps among them.
-  Bytes buffer_bytes() const;
+  Bytes buffer_bytes() const { return exchange_.buffer_bytes(); }
 
-  struct State;
-  /// Communicator::typed_neighbor_exchange makes one.
-  explicit TypedExchange(std::unique_ptr<State> state);
+  /// Communicator::typed_neighbor_exchange makes one. @param packed  those of the exchange
+  TypedExchange(Exchange exchange, PackedRequests* packed, bool any_buffers)
+      : exchange_(std::move(exchange)), packed_(packed), any_buffers_(any_buffers) {}
 
  private:
-  std::unique_ptr<State> state_;
+  Exchange exchange_;
+  PackedRequests* packed_;
+  bool any_buffers_;
 };
 
 /// Blocks of a call and the buffer that they lie in.

@@ -15,12 +15,6 @@ Rank peer_of(const Send& send) {
 
 }  // namespace
 
-LimitedSends::~LimitedSends() {
-  if (!mpi_is_usable()) return;
-  for (auto& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);  // after an error it may never be received
-}
-
 void LimitedSends::reserve(std::size_t messages) {
   queue_.reserve(queue_.size() + messages);
   requests_.reserve(queue_.size() + messages);

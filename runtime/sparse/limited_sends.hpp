@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/execute/send_limits.hpp"
+#include "runtime/mpi/own_requests.hpp"
 
 namespace commpass {
 
@@ -17,9 +18,6 @@ class LimitedSends {
   enum class Mode { standard, synchronous };
 
   LimitedSends(MPI_Comm comm, int tag, SendLimits limits) : comm_(comm), tag_(tag), limits_(std::move(limits)) {}
-  ~LimitedSends();
-  LimitedSends(const LimitedSends&) = delete;
-  LimitedSends& operator=(const LimitedSends&) = delete;
 
   /// Allocates what this number of further messages needs. @throws std::bad_alloc
   void reserve(std::size_t messages);
@@ -45,8 +43,8 @@ class LimitedSends {
   SendLimits limits_;
   Mode mode_ = Mode::standard;
   std::vector<Send> queue_;
-  std::vector<MPI_Request> requests_;  ///< of those that have begun, the first of the queue
-  std::vector<int> completed_;         ///< room for their numbers
+  OwnRequests requests_;        ///< of those that have begun, the first of the queue
+  std::vector<int> completed_;  ///< room for their numbers
   int in_flight_ = 0, off_node_ = 0;
 };
 

@@ -69,7 +69,7 @@ void SparseEngine::stage(SparseSends& sends) {
 std::shared_ptr<StagedBuffer> SparseEngine::staging(const Device& device) {
   const auto is_free = [&](const auto& each) { return each.use_count() == 1; };
   const auto found = std::ranges::find_if(
-      staging_, [&](const auto& each) { return is_free(each) && each->serves(device, context_->stream); });
+      staging_, [&](const auto& each) { return is_free(each) && each->queue().serves(device, context_->stream); });
   if (found != staging_.end()) return *found;
   std::erase_if(staging_, is_free);  // of a stream or device before
   return staging_.emplace_back(std::make_shared<StagedBuffer>(device, context_->stream));

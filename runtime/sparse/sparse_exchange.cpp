@@ -6,9 +6,6 @@
 namespace commpass {
 
 SparseExchange::SparseExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-SparseExchange::~SparseExchange() = default;
-SparseExchange::SparseExchange(SparseExchange&&) noexcept = default;
-SparseExchange& SparseExchange::operator=(SparseExchange&&) noexcept = default;
 std::string SparseExchange::strategy() const { return to_string(state_->started.call->strategy()); }
 std::optional<Seconds> SparseExchange::predicted_seconds() const { return state_->started.predicted_s; }
 std::string SparseExchange::explanation() const { return strategy() + ": " + state_->started.reason + ".\n"; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/base/types.hpp"
+#include "runtime/state_pointer.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
@@ -43,10 +44,6 @@ struct SparseOptions {
 /// outlive its Communicator.
 class SparseExchange {
  public:
-  ~SparseExchange();
-  SparseExchange(SparseExchange&&) noexcept;
-  SparseExchange& operator=(SparseExchange&&) noexcept;
-
   /// Moves on all sparse exchanges of the communicator. @return true when this one is complete. @throws MpiError
   bool test();
   /// Completes it and hands out the received messages, once.
@@ -65,7 +62,7 @@ class SparseExchange {
   explicit SparseExchange(std::unique_ptr<State> state);
 
  private:
-  std::unique_ptr<State> state_;
+  StatePointer<State> state_;
 };
 
 }  // namespace commpass

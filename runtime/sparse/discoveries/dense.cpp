@@ -15,12 +15,7 @@ class AlltoallStage final : public DiscoveryStage {
   explicit AlltoallStage(const StageContext& context)
       : context_(context), peers_(context_.peers), sends_(context.comm, context.tag, context.limits) {}
   ~AlltoallStage() override {
-    if (!mpi_is_usable()) return;
-    for (auto& request : requests_)
-      if (request != MPI_REQUEST_NULL) {
-        MPI_Cancel(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-      }
+    if (mpi_is_usable()) cancel_receives(requests_);
   }
   AlltoallStage(const AlltoallStage&) = delete;
   AlltoallStage& operator=(const AlltoallStage&) = delete;

@@ -438,7 +438,7 @@ TEST(CartesianPlanning, OfAllNeighboursOn243RanksTakesMillisecondsAtMost) {
     const Seconds begin = own_seconds();
     const GridRoute route(way);
     const GridTravel travel(neighborhood, way, sizes);
-    const GridHeaders headers(travel, rank);
+    const auto headers = grid_headers(travel, rank);
     const RouteOfRank own{route, {}, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
     const auto plan = plan_alone(own, sends, receives, std::cref(headers));
     least = std::min(least, own_seconds() - begin);
