@@ -13,19 +13,16 @@ namespace commpass {
 
 namespace {
 
-/// Messages of a structure.
-struct Range {
-  std::size_t begin, end;
-};
+/// The messages of a part, of which the next one follows.
 /// @param parts  batches or stages
 /// @param ends   where the messages of a part end
-template <class Parts, class End>
-Range range_of(const Parts& parts, std::size_t part, End ends) {
-  return {part == 0 ? 0 : parts[part - 1].*ends, parts[part].*ends};
+template <class Part>
+std::span<const AlltoallStructure::Message> messages_of(const std::vector<AlltoallStructure::Message>& all,
+                                                        const std::vector<Part>& parts, std::size_t part,
+                                                        std::size_t Part::*ends) {
+  const auto begin = part == 0 ? 0 : parts[part - 1].*ends;
+  return std::span(all).subspan(begin, parts[part].*ends - begin);
 }
-
-using Batch = AlltoallStructure::Batch;
-using StageEnds = AlltoallStructure::Stage;
 
 }  // namespace
 
@@ -68,26 +65,25 @@ void AlltoallRequests::begin(std::size_t batch) {
 }
 
 void AlltoallRequests::tell_sizes(std::size_t stage) {
-  const auto& stages = structure_->stages;
-  const auto incoming = range_of(stages, stage, &StageEnds::receives_end),
-             outgoing = range_of(stages, stage, &StageEnds::sends_end);
-  for (auto i = incoming.begin; i < incoming.end; ++i)
-    if (const auto& message = structure_->receives[i]; message.announced > 0)
+  for (const auto& message :
+       messages_of(structure_->receives, structure_->stages, stage, &AlltoallStructure::Stage::receives_end))
+    if (message.announced > 0)
       COMMPASS_MPI_CALL(MPI_Irecv, places_.sizes_told_by(message), static_cast<int>(message.announced), MPI_INT64_T,
                         message.peer, tag_, comm_, requests_.add_receive());
   is_telling_ = true;
-  send_next(std::span(structure_->sends).subspan(outgoing.begin, outgoing.end - outgoing.begin));
+  send_next(messages_of(structure_->sends, structure_->stages, stage, &AlltoallStructure::Stage::sends_end));
 }
 
 void AlltoallRequests::start_data(std::size_t batch) {
-  const auto& batches = structure_->batches;
-  const auto incoming = range_of(batches, batch, &Batch::receives_end),
-             outgoing = range_of(batches, batch, &Batch::sends_end);
-  leaving_ = places_.gather(outgoing.begin, outgoing.end);
-  for (auto i = incoming.begin; i < incoming.end; ++i)
-    if (!places_.is_omitted(i)) receive(structure_->receives[i], places_.incoming(i));
+  const auto outgoing =
+      messages_of(structure_->sends, structure_->batches, batch, &AlltoallStructure::Batch::sends_end);
+  leaving_ = places_.gather(outgoing);
+  for (const auto& message :
+       messages_of(structure_->receives, structure_->batches, batch, &AlltoallStructure::Batch::receives_end))
+    if (const auto& incoming = places_.incoming(message); !places_.is_omitted(incoming.bytes))
+      receive(message, incoming);
   is_telling_ = false;
-  send_next(std::span(structure_->sends).subspan(outgoing.begin, outgoing.end - outgoing.begin));
+  send_next(outgoing);
 }
 
 void AlltoallRequests::send_next(std::span<const Message> messages) {
@@ -116,10 +112,9 @@ bool AlltoallRequests::are_complete(const char* call, int code) {
 
 void AlltoallRequests::receive(const Message& message, const AlltoallPlaces::Incoming& incoming) {
   auto* const request = requests_.add_receive();
-  if (!places_.has_room_for(incoming))
-    return receive_and_discard(incoming.bytes, message.peer, tag_ + 1, comm_, request);
-  const MessageType type(incoming.bytes);
-  COMMPASS_MPI_CALL(MPI_Irecv, incoming.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request);
+  if (places_.has_room_for(incoming))
+    receive_bytes(incoming.place, incoming.bytes, message.peer, tag_ + 1, comm_, request);
+  else receive_and_discard(incoming.bytes, message.peer, tag_ + 1, comm_, request);
 }
 
 bool AlltoallRequests::is_sent(const Message& message) const {
@@ -135,8 +130,8 @@ const AlltoallPlaces::Outgoing& AlltoallRequests::outgoing_of(const Message& mes
 void AlltoallRequests::send(const Message& message, bool is_synchronous) {
   using Form = AlltoallPlaces::Outgoing::Form;
   auto* const request = requests_.add_send();
-  const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
   if (is_telling_) {
+    const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
     check_mpi("MPI_Isend", begin_send(places_.sizes_to_tell(message), static_cast<int>(message.announced), MPI_INT64_T,
                                       message.peer, tag_, comm_, request));
     return;
@@ -144,8 +139,8 @@ void AlltoallRequests::send(const Message& message, bool is_synchronous) {
   const auto& outgoing = outgoing_of(message);
   if (outgoing.form == Form::elements)
     return places_.send_elements(outgoing.to, message.peer, tag_ + 1, comm_, request, is_synchronous);
-  const MessageType type(outgoing.form == Form::lost ? 0 : outgoing.bytes);
-  check_mpi("MPI_Isend", begin_send(outgoing.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request));
+  send_bytes(outgoing.place, outgoing.form == Form::lost ? 0 : outgoing.bytes, message.peer, tag_ + 1, comm_, request,
+             is_synchronous);
 }
 
 void AlltoallRequests::end(std::size_t batch) {
@@ -155,13 +150,14 @@ void AlltoallRequests::end(std::size_t batch) {
 }
 
 void AlltoallRequests::take_in(std::size_t batch) {
-  const auto incoming = range_of(structure_->batches, batch, &Batch::receives_end);
   std::size_t request = 0;
-  for (auto i = incoming.begin; i < incoming.end; ++i) {
-    if (places_.is_omitted(i)) continue;
-    const auto got = requests_.got(request++), expected = places_.incoming(i).bytes;
-    if (got != expected && wrong_.count++ == 0) wrong_ = {&structure_->receives[i], expected, got, 1};
-    places_.take_in(i, got);
+  for (const auto& message :
+       messages_of(structure_->receives, structure_->batches, batch, &AlltoallStructure::Batch::receives_end)) {
+    const auto expected = places_.incoming(message).bytes;
+    if (places_.is_omitted(expected)) continue;
+    const auto got = requests_.got(request++);
+    if (got != expected && wrong_.count++ == 0) wrong_ = {&message, expected, got, 1};
+    places_.take_in(message, got);
   }
   places_.copy_all();
 }

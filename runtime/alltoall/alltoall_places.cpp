@@ -53,9 +53,8 @@ const Bytes* AlltoallPlaces::sizes_to_tell(const Message& outgoing) {
   return &told_[outgoing.first_announced];
 }
 
-/// Is there no message, because both ends know that it has no bytes? They do where sizes were told: of messages that
-/// end at the receiver by its counts. Sizes that are not told, but that all should know, may differ; so messages with
-/// forwarded blocks are sent.
+/// Both ends know it where sizes were told: of messages that end at the receiver by its counts. Sizes that are not
+/// told, but that all should know, may differ; so messages with forwarded blocks are sent.
 bool AlltoallPlaces::is_omitted(Bytes bytes) const {
   return bytes == 0 && (known_ == BlockSizes::told || structure_->stages.size() <= 1);
 }
@@ -152,21 +151,21 @@ void AlltoallPlaces::pack(const Message& message, std::byte* to) {
   }
 }
 
-std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::size_t begin, std::size_t end) {
+std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::span<const Message> messages) {
   using Form = Outgoing::Form;
   outgoing_.clear();
   Bytes packed = 0;
-  for (auto i = begin; i < end; ++i)
-    if (const auto& message = outgoing_.emplace_back(outgoing_of(structure_->sends[i])); message.form == Form::packed)
-      packed += message.bytes;
+  for (const auto& message : messages)
+    if (const auto& leaving = outgoing_.emplace_back(outgoing_of(message)); leaving.form == Form::packed)
+      packed += leaving.bytes;
   const bool can_pack = space_->try_reserve(space_->packing, packed);
   has_no_memory_ = has_no_memory_ || !can_pack;
   std::byte* place = space_->packing.data();
-  for (auto i = begin; i < end; ++i) {
-    auto& message = outgoing_[i - begin];
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    auto& message = outgoing_[i];
     if (message.form != Form::packed) continue;
     if (!can_pack) message.form = Form::lost;
-    else pack(structure_->sends[i], place);
+    else pack(messages[i], place);
     message.place = place;
     place += can_pack ? message.bytes : 0;
   }
@@ -174,9 +173,8 @@ std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::size_t beg
   return outgoing_;
 }
 
-void AlltoallPlaces::take_in(std::size_t number, Bytes got) {
-  const auto& message = structure_->receives[number];
-  const auto& incoming = incoming_[number];
+void AlltoallPlaces::take_in(const Message& message, Bytes got) {
+  const auto& incoming = this->incoming(message);
   const bool is_whole = got == incoming.bytes, is_here = has_room_for(incoming);
   // Where sizes were not told, a message of another length has nothing that could be found in it.
   const bool has_forwarded = is_here && (is_whole || (known_ == BlockSizes::told && got >= incoming.forwarded &&

@@ -65,19 +65,21 @@ class AlltoallPlaces {
   void lay_out();
 
   /// How some messages leave, until the next call; copies blocks that have to be packed.
-  /// @param begin,end  numbers among the messages that are sent
-  std::span<const Outgoing> gather(std::size_t begin, std::size_t end);
+  std::span<const Outgoing> gather(std::span<const Message> messages);
   /// Begins to send elements from where they lie. @throws MpiError
   void send_elements(Rank of, Rank to, int tag, MPI_Comm comm, MPI_Request* request, bool is_synchronous) const {
     sends_.type->send(sends_.at(of), sends_.count(of), to, tag, comm, request, is_synchronous);
   }
-  /// By number among the messages that come.
-  const Incoming& incoming(std::size_t number) const { return incoming_[number]; }
-  bool is_omitted(std::size_t number) const { return is_omitted(incoming_[number].bytes); }
+  /// Of a message of the structure that comes.
+  const Incoming& incoming(const Message& message) const {
+    return incoming_[static_cast<std::size_t>(&message - structure_->receives.data())];
+  }
+  /// Is there no message of this size, because both ends know that it has no bytes?
+  bool is_omitted(Bytes bytes) const;
   bool has_room_for(const Incoming& incoming) const { return incoming.is_in_place || has_slots_; }
   /// Brings the blocks of a message to their places, as far as it is what it should be; copies with copy_all().
   /// @param got  its bytes, or a negative number
-  void take_in(std::size_t number, Bytes got);
+  void take_in(const Message& message, Bytes got);
   void copy_all();
   /// Does nothing where a rank does not receive from itself what it sends.
   void copy_self();
@@ -96,7 +98,6 @@ class AlltoallPlaces {
  private:
   std::span<const std::int32_t> blocks_of(const Message& message) const;
   bool is_own(std::int32_t number) const { return number < ranks_; }
-  bool is_omitted(Bytes bytes) const;
   Incoming expect(const Message& message) const;
   void size_slots();
   void place_forwarded();
