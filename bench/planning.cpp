@@ -20,7 +20,7 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
-#include "selector/choose/measured_choice.hpp"
+#include "selector/choose/median_interval.hpp"
 
 namespace commpass::bench {
 namespace {

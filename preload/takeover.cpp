@@ -118,7 +118,7 @@ Ran run_library(const Call& call, TakenCommunicator& of) {
 Ran run_both(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   auto& rivalry = record.rivalry;
-  const bool is_library_first = rivalry.trials() % 2 == 1;
+  const bool is_library_first = rivalry.is_library_first();
   const auto first = time_one_way(call, of, is_library_first);
   if (first.is_left) {
     rivalry.leave();
@@ -149,7 +149,7 @@ Ran run_both(const Call& call, TakenCommunicator& of) {
 Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   const bool is_first = record.pending_s == 0;
-  const bool is_library = is_first == record.is_library_first;
+  const bool is_library = is_first == record.rivalry.is_library_first();
   const auto timed = time_one_way(call, of, is_library);
   if (timed.is_left) {
     record.pending_s = 0;
@@ -167,7 +167,6 @@ Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   const Seconds loss_s = std::isinf(ours_s) ? library_s : std::max(ours_s - library_s, 0.0);
   trial_budget().spend(loss_s);
   record.rivalry.add(library_s, ours_s, loss_s);
-  record.is_library_first = !record.is_library_first;
   return ran;
 }
 

@@ -30,7 +30,7 @@ struct Context {
   std::string unpriced{};      ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
   std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
   PlannerMode planner = PlannerMode::estimate;  ///< unless told, as the environment of rank 0 says
-  bool may_try_calls = true;  ///< may calls be trials (OneShotTrials)? Not where the caller times them
+  bool may_try_calls = true;  ///< may calls be trials (OneShotChooser)? Not where the caller times them
   bool verbose = false;       ///< as the environment of this rank says
   unsigned threads = 1;       ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;

@@ -91,8 +91,7 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks,
-                                               const HowToChoose& how) {
+const Contender& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how) {
   const auto price = [&](std::size_t) {
     return offer_alltoallv(named, blocks.pattern, blocks.their_class.sizes, devices_, how.planner, context_->layout,
                            context_->machine);
@@ -107,11 +106,11 @@ const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text)
   if (!text.empty()) {
     const auto strategy = parse_strategy(text);
     named.path = strategy.path;
-    if (!is_automatic(strategy)) named.choice = OneShotChoice{text};
+    if (!is_automatic(strategy)) named.choice = Contender{text};
   }
   if (!named.choice && !context_->unpriced.empty()) {
     warn_unpriced(context_->unpriced, comm_.rank());
-    named.choice = OneShotChoice{text.empty() ? unpriced_alltoallv : unpriced_name(text, context_->layout)};
+    named.choice = Contender{text.empty() ? unpriced_alltoallv : unpriced_name(text, context_->layout)};
   }
   return named_.emplace(text, std::move(named)).first->second;
 }
@@ -270,7 +269,7 @@ const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(
   });
 }
 
-void AlltoallvEngine::survey_if_due(const OneShotChoice& choice, const AlltoallBlocks<const std::byte*>& sends,
+void AlltoallvEngine::survey_if_due(const Contender& choice, const AlltoallBlocks<const std::byte*>& sends,
                                     std::optional<Bytes> block_bytes) {
   const auto interval = choice.survey_interval;
   if (context_->layout.ranks() == 1 || interval <= 0) return;

@@ -110,13 +110,13 @@ class AlltoallvEngine {
   MetBlocks blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
   /// A choice.
   struct Chosen {
-    const OneShotChoice* choice;
+    const Contender* choice;
     OneShotChooser* trials;  ///< whose trial it is; null: it is none
   };
   Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
   static Chosen another(const Chosen& chosen);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const OneShotChoice& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
+  const Contender& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
     return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
   }
@@ -124,7 +124,7 @@ class AlltoallvEngine {
   struct Named {
     DataPath path;
     /// The strategy that runs without asking the model: that, or a stand-in where nothing has a price; nothing: ask it.
-    std::optional<OneShotChoice> choice;
+    std::optional<Contender> choice;
   };
   const Named& named_as(const std::string& text);
   /// A strategy that can be run.
@@ -142,7 +142,7 @@ class AlltoallvEngine {
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;
   Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  void survey_if_due(const OneShotChoice& choice, const AlltoallBlocks<const std::byte*>& sends,
+  void survey_if_due(const Contender& choice, const AlltoallBlocks<const std::byte*>& sends,
                      std::optional<Bytes> block_bytes);
   void survey(const AlltoallBlocks<const std::byte*>& sends);
   void survey_devices();

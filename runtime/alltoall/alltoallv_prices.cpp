@@ -1,14 +1,12 @@
 #include "runtime/alltoall/alltoallv_prices.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "model/base/error.hpp"
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/survey_interval.hpp"
 #include "model/route/catalogue.hpp"
-#include "runtime/choose/timed_rounds.hpp"
 #include "selector/choose/family.hpp"
 #include "selector/choose/offer.hpp"
 
@@ -54,24 +52,6 @@ std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layou
   return paths;
 }
 
-/// The methods of programs without Commpass, and then the strategies with the best prices.
-/// @param by_price  the cheapest first, at least one
-std::vector<OneShotChoice> trials_of(std::span<const OneShotChoice> by_price) {
-  std::vector<std::string> names;
-  for (const auto& choice : by_price) names.push_back(choice.strategy);
-  std::vector<OneShotChoice> trials;
-  const auto add = [&](const OneShotChoice& choice) {
-    if (std::ranges::find(trials, choice.strategy, &OneShotChoice::strategy) == trials.end()) trials.push_back(choice);
-  };
-  for (const auto& path : paths_of(names))
-    for (const auto* const usual : {"mpi", "standard"}) {
-      const auto known = std::ranges::find(by_price, usual + path, &OneShotChoice::strategy);
-      add(known != by_price.end() ? *known : OneShotChoice{usual + path, {}, by_price.front().survey_interval});
-    }
-  for (const auto& choice : by_price) add(choice);
-  return trials;
-}
-
 }  // namespace
 
 OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
@@ -89,15 +69,15 @@ OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& bloc
                                paths_to_choose_from(devices, layout, machine));
   if (!named.empty()) ranking.front().strategy.path = path;
   const auto choice_of = [&](const Candidate& candidate) {
-    return OneShotChoice{to_string(as_run(candidate)), candidate.cost.seconds,
-                         survey_interval(candidate.cost.seconds, small_collective_seconds(layout, machine))};
+    return Contender{to_string(as_run(candidate)), candidate.cost.seconds,
+                     survey_interval(candidate.cost.seconds, small_collective_seconds(layout, machine))};
   };
   OneShotOffer offer{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return offer;
-  std::vector<OneShotChoice> by_price;
+  std::vector<Contender> by_price;
   for (std::size_t i = 0; i < std::min(ranking.size(), most_timed(planner)); ++i)
     by_price.push_back(choice_of(ranking[i]));
-  offer.trials = trials_of(by_price);
+  offer.trials = with_programs_methods(by_price, true);
   return offer;
 }
 

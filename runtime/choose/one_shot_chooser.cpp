@@ -1,18 +1,20 @@
 #include "runtime/choose/one_shot_chooser.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <type_traits>
+#include <new>
 #include <utility>
-#include <vector>
 
 #include "model/base/text.hpp"
+#include "runtime/choose/end_round.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 
@@ -33,81 +35,29 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
   return of_neighbour >> std::min(2 * (distance - 1), most_shift);
 }
 
-/// What rank 0 tells of a choice besides the name of its strategy.
-struct Numbers {
-  Seconds predicted_s = 0, pricing_s = 0;
-  std::int64_t survey_interval = 0, has_prediction = 0, patience = 0;
-};
-static_assert(std::is_trivially_copyable_v<Numbers>);
+constexpr char line_end = '\n', field_end = ' ';
 
-Numbers numbers_of(const OneShotChoice& choice, Seconds pricing) {
-  return {choice.predicted_s.value_or(0), pricing, choice.survey_interval, choice.predicted_s.has_value(),
-          patience_for(pricing, choice.predicted_s.value_or(0))};
+/// What rank 0 tells of a class: how long pricing it took and how long a neighbouring class is to wait; the cheapest,
+/// and those to be timed.
+std::string lines_of(const OneShotOffer& offer, Seconds pricing_s) {
+  std::vector<Contender> contenders{offer.cheapest};
+  contenders.insert(contenders.end(), offer.trials.begin(), offer.trials.end());
+  return fmt::format("{1}{0}{2}\n{3}\n", field_end, pricing_s,
+                     patience_for(pricing_s, offer.cheapest.predicted_s.value_or(0)), to_text(contenders));
 }
 
-OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
-  OneShotChoice choice{strategy, {}, static_cast<int>(numbers.survey_interval)};
-  if (numbers.has_prediction) choice.predicted_s = numbers.predicted_s;
-  return choice;
-}
-
-// Of names of strategies: those of a class are that of the cheapest, and those to be timed.
-constexpr char class_separator = '\n', trial_separator = ';';
-
-/// What rank 0 offers for a class, how long that took, and how long a neighbouring class is to wait.
-struct Offered {
-  OneShotOffer offer;
-  Seconds pricing_s = 0;
-  std::int64_t patience = 0;
-};
-
-/// Collective. @throws Error, the same on every rank
-std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price,
-                                       bool with_trials) {
-  std::string names;
-  std::vector<Numbers> numbers;
-  const auto tell = [&](const OneShotChoice& choice, Seconds pricing) {
-    names += choice.strategy;
-    numbers.push_back(numbers_of(choice, pricing));
-  };
-  all_or_none(comm, [&] {
-    if (rank_in(comm) != 0) return;
+/// The lines of all classes, which rank 0 prices. Collective. @throws Error, the same on every rank
+std::vector<std::string> priced_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price) {
+  const auto text = found_by_rank_0(comm, [&] {
+    std::string lines;
     for (std::size_t i = 0; i < classes; ++i) {
       const double begin = MPI_Wtime();
       const auto offer = price(i);
-      const Seconds pricing = MPI_Wtime() - begin;
-      if (i > 0) names += class_separator;
-      tell(offer.cheapest, pricing);
-      if (!with_trials) continue;
-      for (const auto& trial : offer.trials) {
-        names += trial_separator;
-        tell(trial, pricing);
-      }
+      lines += lines_of(offer, MPI_Wtime() - begin);
     }
+    return lines;
   });
-  names = broadcast(comm, names);
-  std::vector<std::vector<std::string>> of_classes;
-  insist([&] {
-    of_classes.clear();
-    std::size_t count = 0;
-    for (const auto& line : split(names, class_separator)) {
-      of_classes.push_back(split(line, trial_separator));
-      count += of_classes.back().size();
-    }
-    numbers.resize(count);
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, numbers.data(), static_cast<int>(numbers.size() * sizeof(Numbers)), MPI_BYTE, 0, comm);
-  return insist([&] {
-    std::vector<Offered> offered;
-    auto next = numbers.cbegin();
-    for (const auto& strategies : of_classes) {
-      offered.push_back({{choice_of(strategies.front(), *next)}, next->pricing_s, next->patience});
-      ++next;
-      for (std::size_t i = 1; i < strategies.size(); ++i)
-        offered.back().offer.trials.push_back(choice_of(strategies[i], *next++));
-    }
-    return offered;
-  });
+  return insist([&] { return split(text, line_end); });
 }
 
 }  // namespace
@@ -132,26 +82,31 @@ std::function<void(const std::string& text)> telling_of_trials(const Context& co
   };
 }
 
+void begin_together(MPI_Comm comm) {
+  assemble(comm);
+  common_start(comm);
+}
+
 OneShotChooser::Decisions::const_iterator OneShotChooser::nearest_in(const Decisions& decided,
                                                                      const ExchangeClass& wanted) {
   if (const auto found = decided.find(wanted); found != decided.end()) return found;
   return std::ranges::min_element(decided, {}, [&](const auto& entry) { return distance(entry.first, wanted); });
 }
 
-const OneShotChoice* OneShotChooser::nearest(const std::string& family, const ExchangeClass& wanted) const {
+const Contender* OneShotChooser::nearest(const std::string& family, const ExchangeClass& wanted) const {
   const auto found = families_.find(family);
   if (found == families_.end() || found->second.decided.empty()) return nullptr;
   return &nearest_in(found->second.decided, wanted)->second.choice;
 }
 
-const OneShotChoice& OneShotChooser::run_of(Decided& decided, const HowToChoose& how) {
+const Contender& OneShotChooser::run_of(Decided& decided, const HowToChoose& how) {
   if (!decided.trials || how.planner == PlannerMode::estimate) return decided.choice;
   tried_ = &decided;
-  return decided.trials->next();
+  return decided.contenders[decided.trials->next()];
 }
 
-const OneShotChoice& OneShotChooser::choose(const std::string& name, const ExchangeClass& wanted, const Price& price,
-                                            const HowToChoose& how) {
+const Contender& OneShotChooser::choose(const std::string& name, const ExchangeClass& wanted, const Price& price,
+                                        const HowToChoose& how) {
   tried_ = nullptr;
   auto& family = insist([&]() -> auto& { return families_[name]; });
   const auto own = family.decided.find(wanted);
@@ -169,47 +124,54 @@ const OneShotChoice& OneShotChooser::choose(const std::string& name, const Excha
   return run_of(family.decided.at(wanted), how);
 }
 
-/// The result stays.
-void OneShotChooser::end_trials(Decided& decided) {
-  if (tell_) tell_(decided.trials->explanation());
-  decided.choice = decided.trials->take();
+/// Of the trials of a class. Where they are over, the result stays.
+void OneShotChooser::end_round(Decided& decided) {
+  auto& trials = *decided.trials;
+  end_round_together(comm_, trials);
+  if (!trials.is_over()) return;
+  if (tell_) try {
+      std::vector<std::string> names;
+      for (const auto& contender : decided.contenders) names.push_back(contender.strategy);
+      tell_("Measured" + explain(trials, names));
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it is told, and no more
+    }
+  decided.choice = std::move(decided.contenders[trials.fastest()]);
+  decided.choice.is_measured = trials.rounds() > 0;
   decided.trials.reset();
 }
 
 void OneShotChooser::note(Seconds seconds) {
   auto& tried = *std::exchange(tried_, nullptr);
-  tried.trials->add(seconds);
-  if (tried.trials->is_over()) end_trials(tried);
+  if (tried.trials->note(seconds)) end_round(tried);
 }
 
-const OneShotChoice& OneShotChooser::choose_another() {
+const Contender& OneShotChooser::choose_another() {
   auto& tried = *std::exchange(tried_, nullptr);
-  if (!tried.trials->drop()) tried.trials.reset();
-  else if (tried.trials->is_over()) end_trials(tried);
-  if (!tried.trials) return tried.choice;
-  tried_ = &tried;
-  return tried.trials->next();
-}
-
-void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price) {
-  decide(family, classes, price, {});
+  if (tried.trials->next() == 0) tried.trials.reset();  // without the baseline nothing is found
+  else if (tried.trials->drop_next()) end_round(tried);
+  return run_of(tried, {tried.planner});
 }
 
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
                             const HowToChoose& how) {
   assemble(comm_);
-  const bool with_trials = how.planner != PlannerMode::estimate;
-  auto offered = offered_by_rank_0(comm_, classes.size(), price, with_trials);
+  const auto lines = priced_by_rank_0(comm_, classes.size(), price);
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    auto& offer = offered[i].offer;
-    std::unique_ptr<OneShotTrials> trials;
-    if (offer.trials.size() > 1)
-      trials = insist([&] { return std::make_unique<OneShotTrials>(comm_, offer.trials, how.seconds); });
+    Decided decided;
+    decided.planner = how.planner;
+    insist([&] {
+      const auto numbers = split(lines[2 * i], field_end);
+      decided.pricing_s = *parse_number<Seconds>(numbers[0]);
+      decided.patience = *parse_number<std::int64_t>(numbers[1]);
+      decided.contenders = parse_contenders(lines[2 * i + 1]);
+      decided.choice = decided.contenders.front();
+      decided.contenders.erase(decided.contenders.begin());
+      if (decided.contenders.size() > 1 && how.planner != PlannerMode::estimate)
+        decided.trials.emplace(decided.contenders.size(), TrialBounds{.loss_max_s = how.seconds});
+    });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
-    if (!is_new && !with_trials) continue;
-    place->second = {std::move(offer.cheapest), offered[i].pricing_s, offered[i].patience, how.planner,
-                     std::move(trials)};
+    if (is_new || how.planner != PlannerMode::estimate) place->second = std::move(decided);
   }
 }
 

@@ -7,16 +7,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/base/types.hpp"
-#include "runtime/choose/one_shot_choice.hpp"
-#include "runtime/choose/one_shot_trials.hpp"
+#include "runtime/choose/contender.hpp"
 #include "selector/choose/planner_mode.hpp"
+#include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
 
@@ -42,12 +42,22 @@ HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> pla
 /// @param what  the kind of exchange
 std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what);
 
+/// What rank 0 offers for a class.
+struct OneShotOffer {
+  Contender cheapest;
+  std::vector<Contender> trials{};  ///< those to be timed, the baseline first, if timing is asked for
+};
+
+/// Returns on all ranks at about the same time, and makes progress on exchanges in flight meanwhile: so begins a trial.
+/// Collective.
+void begin_together(MPI_Comm comm);
+
 /// Pricing takes rank 0 up to a second, for which all wait. So a class that is new runs as the nearest one that is
 /// decided, until pricing takes at most 10 % of the time of its exchanges so far; and a class that is
 /// farther away sooner: a fourth of them for each factor of two.
 ///
-/// Where timing is asked for, exchanges of a class that is decided are the trials (OneShotTrials) of those that may be
-/// the fastest for it; the result stays.
+/// Where timing is asked for, exchanges of a class that is decided are the trials (TrialTimer) of those that may be the
+/// fastest for it; the result stays. They end as soon as more time is lost than was given.
 class OneShotChooser {
  public:
   /// @param comm     ours, alive as long as this
@@ -62,8 +72,8 @@ class OneShotChooser {
   /// exchange: it counts. Takes no memory for a class that was asked for before and is not decided now.
   /// @param family  among which strategies is chosen
   /// @throws Error, the same on every rank, if pricing fails
-  const OneShotChoice& choose(const std::string& family, const ExchangeClass& wanted, const Price& price,
-                              const HowToChoose& how = {});
+  const Contender& choose(const std::string& family, const ExchangeClass& wanted, const Price& price,
+                          const HowToChoose& how = {});
   /// Is the exchange a trial for which was chosen last? Then all ranks begin it together, and note what it took when it
   /// is complete. One that is not noted is tried again.
   bool is_trial() const { return tried_ != nullptr; }
@@ -71,31 +81,31 @@ class OneShotChooser {
   void note(Seconds seconds);
   /// For a trial that cannot be run, as all ranks have found: the replacement, which may be another trial.
   /// Collective. @throws MpiError
-  const OneShotChoice& choose_another();
+  const Contender& choose_another();
 
-  /// Decides for several classes at once, by price. Collective. @throws Error, the same on every rank
-  void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price);
+  /// Decides for several classes at once. Collective. @throws Error, the same on every rank
+  void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
+              const HowToChoose& how = {});
 
   /// The decision for the class, or for the nearest; null: there is none. Without the other ranks.
-  const OneShotChoice* nearest(const std::string& family, const ExchangeClass& wanted) const;
+  const Contender* nearest(const std::string& family, const ExchangeClass& wanted) const;
 
  private:
   struct Decided {
-    OneShotChoice choice;
+    Contender choice{};
     Seconds pricing_s = 0;      ///< how long that took
     std::int64_t patience = 0;  ///< exchanges of a neighbouring class before that is priced
     PlannerMode planner = PlannerMode::estimate;
-    std::unique_ptr<OneShotTrials> trials{};  ///< while it is timed
+    std::vector<Contender> contenders{};
+    std::optional<TrialTimer> trials{};  ///< of the contenders, while they are timed
   };
   using Decisions = std::map<ExchangeClass, Decided>;
   struct Family {
     Decisions decided;
     std::map<ExchangeClass, std::int64_t> asked;  ///< how often, of classes that are not decided
   };
-  void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
-              const HowToChoose& how);
-  const OneShotChoice& run_of(Decided& decided, const HowToChoose& how);
-  void end_trials(Decided& decided);
+  const Contender& run_of(Decided& decided, const HowToChoose& how);
+  void end_round(Decided& decided);
   static Decisions::const_iterator nearest_in(const Decisions& decided, const ExchangeClass& wanted);
 
   MPI_Comm comm_;

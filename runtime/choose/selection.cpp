@@ -59,9 +59,8 @@ std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, cons
   if (options.planner == PlannerMode::estimate) return result;
   for (const auto& candidate : ranking) {
     if (result.size() == most_timed(options.planner) || (candidate.exceeded_limit && !result.empty())) break;
-    result.push_back({to_string(as_run(candidate)),
-                      candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds),
-                      RequestLife::persistent});
+    result.push_back(
+        {to_string(as_run(candidate)), candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)});
   }
   return result;
 }
@@ -89,35 +88,6 @@ std::span<const DataPath> paths_of(const SelectionOptions& options) {
   return options.paths;
 }
 
-constexpr char between_contenders = ';';
-
-/// The contenders of rank 0 on every rank. Collective.
-void share_contenders(MPI_Comm comm, std::vector<Contender>& contenders) {
-  constexpr double none = -1;
-  std::string names;
-  std::vector<double> prices;
-  all_or_none(comm, [&] {
-    for (const auto& contender : contenders) {
-      if (!names.empty()) names += between_contenders;
-      names += contender.strategy;
-      prices.push_back(contender.predicted_s.value_or(none));
-    }
-  });
-  names = broadcast(comm, names);
-  std::vector<std::string> parts;
-  all_or_none(comm, [&] {
-    parts = split(names, between_contenders);
-    prices.resize(parts.size());
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, prices.data(), static_cast<int>(prices.size()), MPI_DOUBLE, 0, comm);
-  all_or_none(comm, [&] {
-    contenders.clear();
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      contenders.push_back(
-          {parts[i], prices[i] < 0 ? std::nullopt : std::optional(prices[i]), RequestLife::persistent});
-  });
-}
-
 Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options) {
   decision.strategy = broadcast(comm, decision.strategy);
   decision.explanation = broadcast(comm, decision.explanation);
@@ -126,7 +96,9 @@ Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options
   decision.predicted_s = predicted;
   decision.planner = options.planner;
   decision.is_of_family = options.automatic.has_value();
-  if (options.planner != PlannerMode::estimate) share_contenders(comm, decision.contenders);
+  if (options.planner == PlannerMode::estimate) return decision;
+  const auto contenders = found_by_rank_0(comm, [&] { return to_text(decision.contenders); });
+  all_or_none(comm, [&] { decision.contenders = parse_contenders(contenders); });
   return decision;
 }
 
@@ -220,11 +192,9 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
                     options.planner};
   decision.is_of_family = options.automatic.has_value();
   // Without prices it is not known which ones may be the best.
-  if (options.planner != PlannerMode::estimate)
-    decision.contenders.push_back({strategy, std::nullopt, RequestLife::persistent});
+  if (options.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});
   if (options.planner == PlannerMode::patient && !options.automatic)
-    for (const auto& suggestion : suggest_strategies(layout))
-      decision.contenders.push_back({to_string(suggestion), std::nullopt, RequestLife::persistent});
+    for (const auto& suggestion : suggest_strategies(layout)) decision.contenders.push_back({to_string(suggestion)});
   return decision;
 }
 

@@ -10,19 +10,12 @@
 #include <vector>
 
 #include "model/pattern/grid.hpp"
-#include "runtime/execute/persistent_requests.hpp"
+#include "runtime/choose/contender.hpp"
 #include "runtime/plan/plan.hpp"
 #include "selector/choose/planner_mode.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
-
-/// A strategy that may be the fastest, and its price, if it has one.
-struct Contender {
-  std::string strategy;
-  std::optional<Seconds> predicted_s;
-  RequestLife requests = RequestLife::persistent;
-};
 
 struct Decision {
   std::string strategy;

@@ -8,7 +8,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "runtime/choose/timed_rounds.hpp"
+#include "runtime/choose/end_round.hpp"
 #include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -47,30 +47,24 @@ struct Trial {
   std::unique_ptr<Executor> executor;  ///< none: it could not be planned
 };
 
-/// The strategies to try, the baseline first.
+/// The strategies to try, the baseline first; of a family its members alone. Of ours, standard and the best by its
+/// price, in `patient` all, are tried with new requests each time, too.
 std::vector<Contender> trials_for(const Decision& decision) {
+  const auto& by_price = decision.contenders;
   std::vector<Contender> result;
-  const auto add = [&](const Contender& contender, bool also_immediate) {
-    if (std::ranges::find(result, contender.strategy, &Contender::strategy) != result.end()) return;
+  for (const auto& contender :
+       decision.is_of_family ? by_price : with_programs_methods(by_price, NeighborhoodCollective::is_available())) {
     result.push_back(contender);
-    if (!also_immediate) return;
+    auto strategy = parse_strategy(contender.strategy);
+    strategy.path = {};
+    const auto name = to_string(strategy);
+    if (name == "mpi") continue;
+    if (decision.planner != PlannerMode::patient && contender.strategy != by_price.front().strategy &&
+        (decision.is_of_family || name != "standard"))
+      continue;
     result.push_back(contender);
     result.back().requests = RequestLife::immediate;
-  };
-  const auto add_by_name = [&](const std::string& name, bool also_immediate) {
-    const auto known = std::ranges::find(decision.contenders, name, &Contender::strategy);
-    add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known, also_immediate);
-  };
-  if (!decision.is_of_family) {
-    std::vector<std::string> names;
-    for (const auto& contender : decision.contenders) names.push_back(contender.strategy);
-    for (const auto& path : paths_of(names)) {
-      if (NeighborhoodCollective::is_available()) add_by_name("mpi" + path, false);
-      add_by_name("standard" + path, true);
-    }
   }
-  for (const auto& contender : decision.contenders)
-    add(contender, decision.planner == PlannerMode::patient || &contender == decision.contenders.data());
   return result;
 }
 
@@ -118,68 +112,21 @@ Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, i
   return (MPI_Wtime() - begin) / exchanges;
 }
 
-/// Times trials in rounds of several exchanges each.
-class ExchangeRounds {
- public:
-  /// Collective. @throws Error, the same on every rank
-  ExchangeRounds(MPI_Comm comm, std::span<const Trial> trials, const UsersStream& users, Seconds budget)
-      : comm_(comm), trials_(trials), users_(users), budget_(budget), rounds_(comm, trials.size(), rounds_max) {
-    warm_up();
-  }
-
-  /// Collective.
-  void run() {
-    const double begin = MPI_Wtime();
-    for (bool is_over = rounds_.runners() < 2; !is_over;) {
-      time_round(exchanges_);
-      is_over = rounds_.tell(rank_in(comm_) == 0 && is_enough(MPI_Wtime() - begin));
-    }
-  }
-  const TimedRounds& rounds() const { return rounds_; }
-  int exchanges() const { return exchanges_; }
-
- private:
-  static constexpr std::size_t rounds_max = 1000;
-
-  void time_round(int exchanges) {
-    for (const auto i : rounds_.order())
-      if (rounds_.is_running(i)) rounds_.note(i, time_some(comm_, *trials_[i].executor, users_, exchanges));
-    rounds_.collect();
-  }
-
-  /// Finds the number of exchanges of a sample, and drops trials that exceed the budget.
-  void warm_up() {
-    constexpr int turns = 2;
-    for (int i = 0; i < turns; ++i) time_round(1);
-    if (rank_in(comm_) == 0) {
-      constexpr Seconds sample_s = 100e-6;  // long enough for the clock, short enough to lie within a time slice
-      constexpr double exchanges_max = 200;
-      exchanges_ = static_cast<int>(
-          std::clamp(sample_s / std::max(rounds_.slowest(0), sample_s / exchanges_max), 1., exchanges_max));
-      Seconds total = 0;
-      for (std::size_t i = 0; i < trials_.size(); ++i) {
-        const auto its = rounds_.slowest(i) * exchanges_ * static_cast<double>(TimedRounds::least);
-        if (i == 0 || total + its <= budget_) total += its;
-        else rounds_.drop(i);
-      }
-    }
-    COMMPASS_MPI_CALL(MPI_Bcast, &exchanges_, 1, MPI_INT, 0, comm_);
-    rounds_.tell(false);
-  }
-
-  /// On rank 0.
-  bool is_enough(Seconds elapsed) {
-    rounds_.keep();
-    return rounds_.review() || (rounds_.rounds() >= TimedRounds::least && elapsed > budget_);
-  }
-
-  MPI_Comm comm_;
-  std::span<const Trial> trials_;
-  UsersStream users_;
-  Seconds budget_;
-  TimedRounds rounds_;
-  int exchanges_ = 1;
-};
+/// Times them in rounds of several exchanges each. Collective. @throws Error, the same on every rank
+TrialTimer time_trials(MPI_Comm comm, std::span<const Trial> trials, const UsersStream& users, Seconds budget) {
+  // A sample is long enough for the clock, and short enough to lie within a time slice.
+  constexpr TrialBounds bounds{.warm_rounds = 2, .rounds_max = 1000, .loss = TrialLoss::whole, .sample_s = 100e-6};
+  std::optional<TrialTimer> timer;
+  all_or_none(comm, [&] {
+    auto within = bounds;
+    within.loss_max_s = budget;
+    timer.emplace(trials.size(), within);
+  });
+  while (!timer->is_over())
+    if (timer->note(time_some(comm, *trials[timer->next()].executor, users, timer->exchanges())))
+      end_round_together(comm, *timer);
+  return std::move(*timer);
+}
 
 std::string trial_name(const Contender& contender) {
   return contender.strategy + (contender.requests == RequestLife::immediate ? " with new requests each time" : "");
@@ -204,33 +151,19 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   });
   auto trials = plan_trials(context, address, tried, decision);
   if (trials.empty()) return;  // planning then reports the error
-  ExchangeRounds exchange_rounds(comm, trials, users, budget);
-  exchange_rounds.run();
-  int chosen = 0;
-  double measured = 0;  // 0: it was not timed
-  std::string text;
+  auto timer = time_trials(comm, trials, users, budget);
+  const auto best = timer.fastest();
   all_or_none(comm, [&] {
-    if (rank_in(comm) != 0) return;
-    const auto& rounds = exchange_rounds.rounds();
-    const auto ratios = rounds.ratios();
-    const auto best = fastest_beyond_doubt(ratios);
-    if (const auto& own = rounds.times(best); !own.empty()) measured = median(own);
     std::vector<std::string> names;
     for (const auto& trial : trials) names.push_back(trial_name(trial.contender));
-    text = fmt::format("Measured for up to {}", format_seconds(budget)) +
-           explain_rounds(rounds, names, ratios, best, fmt::format(" of {} exchanges", exchange_rounds.exchanges()));
-    chosen = static_cast<int>(best);
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, &chosen, 1, MPI_INT, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Bcast, &measured, 1, MPI_DOUBLE, 0, comm);
-  text = broadcast(comm, text);
-  all_or_none(comm, [&] {
-    const auto& contender = trials[static_cast<std::size_t>(chosen)].contender;
+    const auto& contender = trials[best].contender;
     decision.strategy = contender.strategy;
     decision.predicted_s = contender.predicted_s;
     decision.requests = contender.requests;
-    decision.measured_s = measured > 0 ? std::optional(measured) : std::nullopt;
-    decision.explanation += text;
+    const auto own = timer.times(best);  // none: it was not timed
+    decision.measured_s = own.empty() ? std::nullopt : std::optional(median({own.begin(), own.end()}));
+    decision.explanation += fmt::format("Measured for up to {}", format_seconds(budget)) +
+                            explain(timer, names, fmt::format(" of {} exchanges", timer.exchanges()));
   });
 }
 

@@ -127,7 +127,7 @@ OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_s
   constexpr bool constant_size = true;  // puts are left out where there are no slots
   if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
   const auto choice_of = [](const SparseCandidate& candidate) {
-    return OneShotChoice{to_string(candidate.strategy), candidate.seconds, longest_survey_interval};
+    return Contender{to_string(candidate.strategy), candidate.seconds, longest_survey_interval};
   };
   auto ranking = prices_->rank(statistics);
   std::erase_if(ranking, [&](const SparseCandidate& candidate) {

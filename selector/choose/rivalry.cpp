@@ -1,12 +1,8 @@
 #include "selector/choose/rivalry.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace commpass {
-
-Rivalry::Turn Rivalry::next() { return calls_++ < tries_at_ ? decided() : Turn::both; }
 
 void Rivalry::postpone(double calls) {
   constexpr double calls_max = 1e12;  // so that a sum of two is an integer
@@ -16,31 +12,23 @@ void Rivalry::postpone(double calls) {
 }
 
 void Rivalry::add(Seconds library_s, Seconds ours_s, Seconds loss_s) {
-  if (is_first_) {
-    is_first_ = false;
-    return;
-  }
-  loss_s_ = loss_s;
-  ratios_.push_back(library_s > 0 ? ours_s / library_s : 1);
-  if (std::ssize(ratios_) < pairs) return;
-  ratio_ = exact_median_interval(ratios_);
-  close(ratio_.high < 1);
+  if (trials_.is_warm()) loss_s_ = loss_s;
+  trials_.round()[library] = library_s;
+  trials_.round()[ours] = ours_s;
+  trials_.end_round();
+  if (trials_.is_over()) close(trials_.ratio(ours));
 }
 
 void Rivalry::leave() {
-  if (is_first_) {
-    is_first_ = false;
-    return;
-  }
-  ratio_ = {0, 0, 0};
-  close(false);
+  if (trials_.is_warm()) return close({0, 0, 0});
+  trials_.end_round();
 }
 
-void Rivalry::close(bool is_ours) {
-  is_ours_ = is_ours;
-  is_first_ = true;
-  ratios_.clear();
+void Rivalry::close(const MedianInterval& ratio) {
+  ratio_ = ratio;
+  is_ours_ = ratio.median > 0 && ratio.high < 1;
   tries_at_ = calls_ * growth;
+  trials_.restart();
 }
 
 }  // namespace commpass

@@ -1,19 +1,18 @@
-// Which of two ways to run the calls of a kind is faster, from times that all ranks have agreed on. No MPI here.
+// Who runs the calls of a kind: the MPI library or Commpass, by trials now and then. No MPI here.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "model/base/types.hpp"
-#include "selector/choose/measured_choice.hpp"
+#include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
 
 /// Of the calls of one kind on one communicator: the MPI library runs the first ones, since there may be no more of
 /// them. Trials follow, calls that run both ways, as the loss of each is affordable (TrialBudget). Our way then runs
-/// all calls if it is faster beyond doubt, else the library does. Sizes may change, so that there are trials again
-/// after eight times as many calls. There are none while the library's call is what our way would run.
+/// all calls if it is faster beyond doubt (TrialTimer), else the library does. Sizes may change, so that there are
+/// trials again after eight times as many calls. There are none while the library's call is what our way would run.
 ///
 /// Every rank asks and tells the same, so all decide alike.
 class Rivalry {
@@ -21,7 +20,7 @@ class Rivalry {
   enum class Turn { library, ours, both };
 
   static constexpr std::int64_t calls_before = 2;  ///< on a communicator of which nothing else is known
-  static constexpr int pairs = 10;  ///< of times that decide; even, as calls in place take turns (run_in_turn)
+  static constexpr int pairs = 10;  ///< of times that decide; even, as either is the first one in half of them
   static constexpr int growth = 8;  ///< between one decision and the next
 
   Rivalry() : Rivalry(calls_before) {}
@@ -29,9 +28,11 @@ class Rivalry {
   explicit Rivalry(std::int64_t first_calls) : tries_at_(first_calls) {}
 
   /// Who runs the next call; `both`: a trial is due, and is run or postponed. To be asked once for each call.
-  Turn next();
+  Turn next() { return calls_++ < tries_at_ ? decided() : Turn::both; }
   /// Who runs a call that is no trial.
   Turn decided() const { return is_ours_ ? Turn::ours : Turn::library; }
+  /// Of a trial: does the library run before our way? Not where that plans.
+  bool is_library_first() const { return trials_.next() == ours; }
   /// The trial that is due has to wait: some calls, and at least an eighth of those that there were.
   void postpone(double calls);
   /// Of a trial: the seconds of its slowest rank, in either way, and how much longer it took than the library's call.
@@ -50,17 +51,17 @@ class Rivalry {
   std::int64_t calls_to_trial() const { return std::max(tries_at_ - calls_, std::int64_t{0}); }
   /// As many times next(). @param calls  at most calls_to_trial()
   void pass(std::int64_t calls) { calls_ += calls; }
-  /// Of this row, those that are counted.
-  std::int64_t trials() const { return static_cast<std::int64_t>(ratios_.size()); }
 
  private:
-  void close(bool is_ours);
+  static constexpr std::size_t library = 0, ours = 1;  // contenders
+
+  void close(const MedianInterval& ratio);
 
   std::int64_t calls_ = 0, tries_at_;
-  bool is_ours_ = false, is_first_ = true;
+  bool is_ours_ = false;
   MedianInterval ratio_ = {0, 0, 0};
   Seconds loss_s_ = 0;
-  std::vector<double> ratios_ = {};
+  TrialTimer trials_{2, {.rounds_min = pairs, .rounds_max = pairs}};
 };
 
 }  // namespace commpass

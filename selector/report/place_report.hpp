@@ -8,7 +8,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
-#include "selector/choose/measured_choice.hpp"
+#include "selector/choose/median_interval.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/record.hpp"
 

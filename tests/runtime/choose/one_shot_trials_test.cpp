@@ -1,5 +1,5 @@
 // Calls that recur are the trials of strategies: by invented times, and by exchanges whose data is checked.
-#include "runtime/choose/one_shot_trials.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -42,7 +41,7 @@ class OneShotTrialsTest : public testing::Test {
     for (const auto& name : names) offer.trials.push_back({name, predicted_s_});
     return offer;
   }
-  const OneShotChoice& choose(const HowToChoose& how = by_measuring, int digits = 1) {
+  const Contender& choose(const HowToChoose& how = by_measuring, int digits = 1) {
     return chooser_.choose(
         "", {0, 0, digits}, [&](std::size_t) { return offer(names_); }, how);
   }

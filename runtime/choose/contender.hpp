@@ -1,0 +1,32 @@
+// Strategies that may be the fastest for an exchange, each with its evidence. Private to the runtime.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/base/types.hpp"
+#include "runtime/execute/persistent_requests.hpp"
+
+namespace commpass {
+
+struct Contender {
+  std::string strategy;
+  std::optional<Seconds> predicted_s{};  ///< of one exchange; absent: it has no price
+  int survey_interval = 0;               ///< see there; 0: it is named, and nothing is to be learnt for the next choice
+  bool is_measured = false;              ///< was it timed, and nothing found that is faster?
+  RequestLife requests = RequestLife::persistent;
+};
+
+/// Those to be timed: on each path of those given the methods of programs without Commpass, of which the first one is
+/// the baseline, then those given. Each once.
+/// @param by_price          the cheapest first, at least one
+/// @param has_library_call  has the MPI library a call for such exchanges?
+std::vector<Contender> with_programs_methods(std::span<const Contender> by_price, bool has_library_call);
+
+/// A line by which rank 0 tells those that it has priced.
+std::string to_text(std::span<const Contender> contenders);
+std::vector<Contender> parse_contenders(const std::string& text);
+
+}  // namespace commpass

@@ -1,0 +1,169 @@
+#include "selector/choose/trial_timer.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/base/text.hpp"
+#include "model/median.hpp"
+
+namespace commpass {
+
+TrialTimer::TrialTimer(std::size_t contenders, const TrialBounds& bounds)
+    : bounds_(bounds),
+      order_(contenders),
+      round_(contenders),
+      is_running_(contenders),
+      counted_(contenders),
+      times_(contenders * bounds.rounds_max),
+      scratch_(bounds.rounds_max) {
+  restart();
+}
+
+void TrialTimer::restart() {
+  random_.seed(1);
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::fill(round_, 0);
+  std::ranges::fill(is_running_, 1);
+  std::ranges::fill(counted_, 0);
+  place_ = warm_rounds_ = rounds_ = 0;
+  next_review_ = bounds_.rounds_min;
+  lost_s_ = 0;
+  exchanges_ = 1;
+  is_over_ = contenders() < 2;
+}
+
+/// @return is the round at its end?
+bool TrialTimer::skip_dropped() {
+  while (place_ < contenders() && is_running_[next()] == 0) ++place_;
+  return place_ == contenders();
+}
+
+bool TrialTimer::note(Seconds seconds) {
+  round_[next()] = seconds;
+  ++place_;
+  return skip_dropped();
+}
+
+bool TrialTimer::drop_next() {
+  drop(next());
+  return skip_dropped();
+}
+
+std::size_t TrialTimer::runners() const { return static_cast<std::size_t>(std::ranges::count(is_running_, 1)); }
+
+Seconds TrialTimer::fastest_s() const {
+  auto fastest = std::numeric_limits<Seconds>::infinity();
+  for (std::size_t i = 0; i < contenders(); ++i)
+    if (is_running_[i] != 0) fastest = std::min(fastest, round_[i]);
+  return fastest;
+}
+
+Seconds TrialTimer::loss_s(std::size_t contender, Seconds fastest_s) const {
+  return exchanges_ * (round_[contender] - (bounds_.loss == TrialLoss::whole ? 0 : fastest_s));
+}
+
+void TrialTimer::end_round() {
+  if (!is_warm()) {
+    if (++warm_rounds_ == bounds_.warm_rounds) {
+      choose_sample();
+      drop_slowest();
+    }
+  } else {
+    const auto fastest = fastest_s();
+    for (std::size_t i = 0; i < contenders(); ++i) {
+      if (is_running_[i] == 0) continue;
+      lost_s_ += loss_s(i, fastest);
+      times_[i * bounds_.rounds_max + counted_[i]++] = round_[i];
+    }
+    ++rounds_;
+    drop_beaten();
+    if (rounds_ >= bounds_.rounds_max || (rounds_ >= bounds_.rounds_min && lost_s_ > bounds_.loss_max_s))
+      is_over_ = true;
+  }
+  if (runners() < 2) is_over_ = true;
+  std::ranges::fill(round_, 0);
+  if (contenders() == 2) std::swap(order_.front(), order_.back());  // each is the first one equally often
+  else std::ranges::shuffle(order_, random_);
+  place_ = 0;
+  skip_dropped();
+}
+
+void TrialTimer::choose_sample() {
+  constexpr double exchanges_max = 200;
+  const auto wanted = bounds_.sample_s / std::max(round_[0], std::numeric_limits<Seconds>::min());
+  exchanges_ = static_cast<int>(std::clamp(wanted, 1.0, exchanges_max));
+}
+
+/// The baseline stays in any case.
+void TrialTimer::drop_slowest() {
+  const auto fastest = fastest_s();
+  for (;;) {
+    Seconds lost = bounds_.loss == TrialLoss::whole ? loss_s(0, fastest) : 0;
+    std::size_t slowest = 0;
+    for (std::size_t i = 1; i < contenders(); ++i) {
+      if (is_running_[i] == 0) continue;
+      lost += loss_s(i, fastest);
+      if (slowest == 0 || round_[i] > round_[slowest]) slowest = i;
+    }
+    if (slowest == 0 || static_cast<double>(bounds_.rounds_min) * lost <= bounds_.loss_max_s) return;
+    drop(slowest);
+  }
+}
+
+/// Now and then: intervals take longer than a comparison.
+void TrialTimer::drop_beaten() {
+  if (rounds_ < next_review_) return;
+  next_review_ = rounds_ * 3 / 2;
+  double least_high = 1;
+  for (std::size_t i = 1; i < contenders(); ++i) least_high = std::min(least_high, ratio(i).high);
+  for (std::size_t i = 1; i < contenders(); ++i)
+    if (ratio(i).low > least_high) drop(i);
+  if (runners() == 2 && fastest() != 0) is_over_ = true;  // that one and the baseline
+}
+
+std::span<const Seconds> TrialTimer::times(std::size_t contender) const {
+  return std::span(times_).subspan(contender * bounds_.rounds_max, counted_[contender]);
+}
+
+MedianInterval TrialTimer::ratio(std::size_t contender) {
+  const auto own = times(contender), base = times(0);
+  std::size_t count = 0;
+  for (std::size_t round = 0; round < own.size(); ++round)
+    if (base[round] > 0) scratch_[count++] = own[round] / base[round];
+  return count == 0 ? MedianInterval{} : sort_to_median_interval(std::span(scratch_).first(count));
+}
+
+std::size_t TrialTimer::fastest() {
+  std::size_t fastest = 0;
+  double least = 1;
+  for (std::size_t i = 1; i < contenders(); ++i)
+    if (const auto own = ratio(i); own.high < 1 && own.median < least) {
+      fastest = i;
+      least = own.median;
+    }
+  return fastest;
+}
+
+std::string explain(TrialTimer& trials, std::span<const std::string> names, const std::string& sample) {
+  std::string text;
+  const auto baseline = trials.times(0);
+  if (!baseline.empty())
+    text = fmt::format(", {} rounds{}: {} takes {}", trials.rounds(), sample, names[0],
+                       format_seconds(median({baseline.begin(), baseline.end()})));
+  text += ".\n";
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const auto ratio = trials.ratio(i);
+    if (trials.times(i).empty()) text += fmt::format("  {}: not timed, for it does not fit into the time\n", names[i]);
+    else
+      text += fmt::format("  {}: {} times as long (95 %: {} to {})\n", names[i], format_fixed(ratio.median, 3),
+                          format_fixed(ratio.low, 3), format_fixed(ratio.high, 3));
+  }
+  const auto chosen = trials.fastest();
+  return text + (chosen == 0
+                     ? fmt::format("Kept: {}, for nothing that was timed is faster beyond doubt.\n", names[0])
+                     : fmt::format("Chosen: {}, which is faster than {} beyond doubt.\n", names[chosen], names[0]));
+}
+
+}  // namespace commpass
