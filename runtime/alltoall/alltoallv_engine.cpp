@@ -93,11 +93,10 @@ void AlltoallvEngine::forget_strays() noexcept {
 
 const Contender& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how) {
   const auto price = [&](std::size_t) {
-    return offer_alltoallv(named, blocks.pattern, blocks.their_class.sizes, devices_, how.planner, context_->layout,
+    return offer_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
                            context_->machine);
   };
-  return chooser_for(blocks.their_class)
-      .choose(decisions_for(named, devices_), exchange_class(blocks.their_class), std::cref(price), how);
+  return chooser_for(blocks.sizes).choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
 }
 
 const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text) {
@@ -119,16 +118,18 @@ const std::string& AlltoallvEngine::name_for(const AlltoallvOptions& options) co
   return options.strategy.empty() ? context_->named.alltoallv : options.strategy;
 }
 
-AlltoallvEngine::MetBlocks AlltoallvEngine::met(const BlocksClass& their_class, const RandomPattern& pattern) const {
-  return {their_class, priced_in_call(pattern, context_->layout.ranks())};
+AlltoallvEngine::MetBlocks AlltoallvEngine::met(const ExchangeClass& their_class, const RandomPattern& pattern,
+                                                BlockSizes sizes) const {
+  return {their_class, priced_in_call(pattern, context_->layout.ranks()), sizes};
 }
 
 AlltoallvEngine::MetBlocks AlltoallvEngine::blocks_for(const AlltoallvOptions& options,
                                                        std::optional<Bytes> block_bytes) const {
-  if (block_bytes) return met(class_of_equal(*block_bytes), {1, 1, static_cast<double>(*block_bytes)});
+  if (block_bytes)
+    return met(class_of_equal(*block_bytes), {1, 1, static_cast<double>(*block_bytes)}, BlockSizes::equal);
   if (!options.block_bytes && blocks_) return *blocks_;
-  const RandomPattern full{1, 1, options.block_bytes.value_or(first_block_bytes)};
-  return met(class_of(full), full);
+  const auto expected_bytes = options.block_bytes.value_or(first_block_bytes);
+  return met(class_of_full(expected_bytes), {1, 1, expected_bytes}, BlockSizes::told);
 }
 
 void AlltoallvEngine::complete_surveys() {
@@ -141,11 +142,10 @@ void AlltoallvEngine::complete_surveys() {
   if (const auto sums = survey_.complete()) {
     const auto totals =
         MessageTotals::from(sums->subspan<first_count, surveyed_counts>(), static_cast<double>((*sums)[bytes]));
-    const auto before =
-        std::exchange(blocks_, met(class_of(totals, context_->layout), random_pattern(totals, context_->layout)));
+    const auto before = std::exchange(
+        blocks_, met(class_of(totals, context_->layout), random_pattern(totals, context_->layout), BlockSizes::told));
     // Traffic near the border of two classes may be of either.
-    const bool is_alike =
-        before && distance(exchange_class(before->their_class), exchange_class(blocks_->their_class)) <= 1;
+    const bool is_alike = before && distance(before->their_class, blocks_->their_class) <= 1;
     survey_.note(know_devices((*sums)[used], (*sums)[refused]) || !is_alike);
   }
 }
@@ -159,7 +159,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options,
   auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || is_in_place) how = {};
-  auto& chooser = chooser_for(blocks.their_class);
+  auto& chooser = chooser_for(blocks.sizes);
   const auto& choice = cheapest(named, blocks, how);
   return {&choice, chooser.is_trial() ? &chooser : nullptr};
 }
@@ -210,10 +210,10 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
                                                           : "it was named by the caller";
     return {choice->strategy, {}, reason};
   }
-  const auto blocks = blocks_for(options, block_bytes).their_class;
-  const auto& decided = chooser_for(blocks);
-  const auto* near = decided.nearest(decisions_for(named, devices_), exchange_class(blocks));
-  if (!near) near = decided.nearest(named, exchange_class(blocks));  // before it was known where the data are
+  const auto blocks = blocks_for(options, block_bytes);
+  const auto& decided = chooser_for(blocks.sizes);
+  const auto* near = decided.nearest(decisions_for(named, devices_), blocks.their_class);
+  if (!near) near = decided.nearest(named, blocks.their_class);  // before it was known where the data are
   if (near)
     return {near->strategy, near->predicted_s,
             near->is_measured

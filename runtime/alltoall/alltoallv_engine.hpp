@@ -102,10 +102,11 @@ class AlltoallvEngine {
   const std::string& name_for(const AlltoallvOptions& options) const;
   /// Blocks, and their class, which is decided by the first blocks that are met of it.
   struct MetBlocks {
-    BlocksClass their_class;
+    ExchangeClass their_class;
     RandomPattern pattern;
+    BlockSizes sizes = BlockSizes::told;
   };
-  MetBlocks met(const BlocksClass& their_class, const RandomPattern& pattern) const;
+  MetBlocks met(const ExchangeClass& their_class, const RandomPattern& pattern, BlockSizes sizes) const;
   /// The blocks for which is chosen.
   MetBlocks blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
   /// A choice.
@@ -117,9 +118,7 @@ class AlltoallvEngine {
   static Chosen another(const Chosen& chosen);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const Contender& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
-  OneShotChooser& chooser_for(const BlocksClass& blocks) {
-    return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
-  }
+  OneShotChooser& chooser_for(BlockSizes sizes) { return sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_; }
   /// A named strategy.
   struct Named {
     DataPath path;

@@ -20,12 +20,6 @@ Strategy parse_one_shot_strategy(const std::string& text) {
   return strategy;
 }
 
-ExchangeClass exchange_class(const BlocksClass& blocks) {
-  return {blocks.rarity_on_node, blocks.rarity_off_node,
-          blocks.sizes == BlockSizes::equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits,
-          blocks.size_spread, blocks.is_even ? 1 : 0};
-}
-
 std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine) {
   std::vector<DataPath> paths;
   try {

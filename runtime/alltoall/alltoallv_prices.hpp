@@ -16,8 +16,6 @@ namespace commpass {
 /// @throws InputError; NotApplicable for strategies that no one-shot exchange can run
 Strategy parse_one_shot_strategy(const std::string& text);
 
-ExchangeClass exchange_class(const BlocksClass& blocks);
-
 /// The paths of data on devices that have a price; none if it is absent. Copies are made by each rank itself.
 std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine);
 

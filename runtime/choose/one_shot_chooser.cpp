@@ -62,12 +62,6 @@ std::vector<std::string> priced_by_rank_0(MPI_Comm comm, std::size_t classes, co
 
 }  // namespace
 
-int distance(const ExchangeClass& a, const ExchangeClass& b) {
-  int most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
 HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds) {
   if (seconds) check_planner_seconds(*seconds);
   const auto mode = planner.value_or(context.planner);

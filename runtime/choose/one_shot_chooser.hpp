@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,19 +14,13 @@
 
 #include "model/base/types.hpp"
 #include "runtime/choose/contender.hpp"
+#include "selector/choose/exchange_class.hpp"
 #include "selector/choose/planner_mode.hpp"
 #include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
 
 struct Context;
-
-/// Exchanges that are alike to about a factor of two in all that matters: logarithms, by integer arithmetic from
-/// numbers that all ranks have. So the class is the same on every rank, on whatever processor it runs and however it
-/// was compiled; prices, which are not, are rank 0's alone.
-using ExchangeClass = std::array<int, 6>;
-/// By how many factors of two classes differ, in what they differ most.
-int distance(const ExchangeClass& a, const ExchangeClass& b);
 
 /// How a choice is made: by price, or by timing, too. The same on every rank.
 struct HowToChoose {

@@ -14,7 +14,6 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
-#include "runtime/sparse/sparse_class.hpp"
 #include "runtime/sparse/staged_routes.hpp"
 
 namespace commpass {

@@ -1,14 +1,13 @@
 #include "selector/choose/alltoall_choice.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
+#include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
@@ -107,82 +106,11 @@ Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Mach
   };
 }
 
-/// No pair has a block.
-constexpr int never = 62;
-constexpr Bytes most_size = Bytes{1} << 40;  ///< the model tells larger blocks not apart
-
-int size_bits_of(Bytes bytes) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))); }
-
-int rarity_of(double density) {
-  constexpr double nearest_to_one = 0.7071;  // 2^-½
-  if (!(density > 0)) return never;
-  int rarity = 0;
-  for (; density < nearest_to_one && rarity < never - 1; density *= 2) ++rarity;
-  return rarity;
-}
-
-/// The rarity of `messages` messages between `pairs` pairs; of no pairs all have one.
-int rarity_of(std::int64_t messages, std::int64_t pairs) {
-  constexpr std::int64_t nearest_to_one = 7071, scale = 10000;  // 2^-½
-  if (messages <= 0 && pairs > 0) return never;
-  int rarity = 0;
-  for (; messages * scale < pairs * nearest_to_one; messages *= 2) ++rarity;
-  return rarity;
-}
-
-/// Up to a fifth sizes count as equal: those around the edge of an octave look as if they varied by a ninth.
-constexpr double least_variance = 0.2;
-constexpr int largest_spread = 6;
-
-/// Of sizes that are uniform down to 0, whose variance is a third, 1.
-int spread_of(double variance) {
-  int spread = 0;
-  for (double least = least_variance; variance > least && spread < largest_spread; least *= 4) ++spread;
-  return spread;
-}
-
 }  // namespace
-
-BlocksClass class_of(const RandomPattern& blocks) {
-  if (!(blocks.block_bytes > 0)) return {never, never, 0};
-  const auto bytes = static_cast<Bytes>(std::clamp(blocks.block_bytes, 1.0, static_cast<double>(most_size)));
-  return {.rarity_on_node = rarity_of(blocks.density_on_node),
-          .rarity_off_node = rarity_of(blocks.density_off_node),
-          .size_bits = size_bits_of(bytes),
-          .size_spread = spread_of(blocks.size_variance),
-          .is_even = blocks.is_even};
-}
-
-BlocksClass class_of(const MessageTotals& blocks, const Layout& layout) {
-  const auto on_node = blocks.on_node, off_node = blocks.off_node;
-  const auto bytes = static_cast<Bytes>(blocks.bytes);
-  if (bytes <= 0 || on_node + off_node <= 0) return {never, never, 0};
-  std::int64_t pairs_on_node = 0;
-  for (int node = 0; node < layout.nodes(); ++node)
-    pairs_on_node += std::int64_t{layout.ppn(node)} * (layout.ppn(node) - 1);
-  const auto pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - 1) - pairs_on_node;
-  const auto mean = std::clamp<Bytes>(bytes / (on_node + off_node), 1, most_size);
-  return {.rarity_on_node = rarity_of(on_node, pairs_on_node),
-          .rarity_off_node = rarity_of(off_node, pairs_off_node),
-          .size_bits = size_bits_of(mean),
-          .size_spread = spread_of(size_variance(blocks)),
-          .is_even = is_even(blocks, layout)};
-}
-
-BlocksClass class_of_equal(Bytes block_bytes) {
-  const auto bytes = std::min(block_bytes, most_size);
-  auto result = class_of({1, 1, static_cast<double>(bytes)});
-  result.sizes = BlockSizes::equal;
-  if (const auto below = bytes - 1; below > 0) {
-    result.size_bits = 1 + size_bits_of(below);
-    result.finer_size = static_cast<int>((finer_sizes * below >> (size_bits_of(below) - 1)) - finer_sizes);
-  }
-  return result;
-}
 
 RandomPattern priced_in_call(RandomPattern blocks, int ranks) {
   constexpr int pairs_drawn = 1 << 16, ranks_min = 32, ranks_max = 256;
-  blocks.block_bytes = std::min(blocks.block_bytes, static_cast<double>(most_size));
+  blocks.block_bytes = std::min(blocks.block_bytes, static_cast<double>(class_bytes_max));
   blocks.ranks_drawn = std::clamp(pairs_drawn / ranks, ranks_min, ranks_max);
   return blocks;
 }

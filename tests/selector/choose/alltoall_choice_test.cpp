@@ -13,6 +13,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
 #include "selector/choose/equal_blocks.hpp"
+#include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
 
 namespace commpass {
@@ -105,82 +106,11 @@ TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
   EXPECT_EQ(best({0, 0, 0}), "standard");
 }
 
-TEST(BlocksClass, FromSumsIsThatOfTheirRandomPattern) {
-  for (const char* text : {"1x1", "1x4", "4x1", "3x5", "64x16"}) {
-    const auto layout = parse_layout(text);
-    for (std::int64_t on_node = 0; on_node < 20000; on_node = 3 * on_node + 1)
-      for (std::int64_t off_node = 0; off_node < 900000; off_node = 5 * off_node + 1)
-        for (const Bytes bytes : {Bytes{0}, Bytes{1000}, Bytes{123456789}, Bytes{1} << 60}) {
-          const MessageTotals sums{on_node, off_node, static_cast<double>(bytes)};
-          const std::int64_t pairs_on_node = std::int64_t{layout.ranks()} * (layout.max_ppn() - 1),
-                             pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - layout.max_ppn());
-          if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has that number
-          EXPECT_EQ(class_of(sums, layout), class_of(random_pattern(sums, layout)))
-              << text << ": " << on_node << " and " << off_node << " blocks, " << bytes << " bytes";
-        }
-  }
-}
-
-TEST(BlocksClass, HoldsSizesWithinAFactorOfTwo) {
-  const RandomPattern full{1, 1, 1000};
-  EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));
-  EXPECT_EQ(class_of({0.75, 0.75, 513}), class_of(full));
-  EXPECT_NE(class_of({0.7, 1, 1000}), class_of(full));
-  EXPECT_NE(class_of({1, 1, 1024}), class_of(full));
-  EXPECT_EQ(class_of({0.25, 0.01, 1}), (BlocksClass{2, 7, 1}));
-  EXPECT_EQ(class_of({0, 0, 0}), class_of({1, 1, 0})) << "nothing";
-}
-
-TEST(BlocksClass, HasAPriceAtTheLargestSizes) {
+TEST(OneShot, HasAPriceAtTheLargestSizes) {
   const auto layout = Layout::with_ppn(ranks, 1);
   const RandomPattern blocks{1e-300, 1, 1e300};
-  EXPECT_EQ(class_of(blocks), class_of(priced_in_call(blocks, ranks)));
+  EXPECT_EQ(class_of_full(blocks.block_bytes), class_of_full(priced_in_call(blocks, ranks).block_bytes));
   EXPECT_GT(price_one_shot(tuna(2), priced_in_call(blocks, ranks), layout, postal_machine()).cost.seconds, 0);
-}
-
-TEST(BlocksClass, TellsHowFarSizesAreFromTheirMean) {
-  const auto layout = Layout::with_ppn(16, 4);
-  const auto spread_of = [&](const std::string& sizes) {
-    const auto pattern = generate_pattern("alltoallv:ranks=16,bytes=4KiB,sizes=" + sizes);
-    const auto blocks = class_of(totals_of(pattern, layout), layout);
-    EXPECT_EQ(blocks, class_of(random_pattern(totals_of(pattern, layout), layout))) << sizes;
-    return blocks.size_spread;
-  };
-  EXPECT_EQ(class_of(totals_of(test::alltoall(16, 1000), layout), layout).size_spread, 0);
-  EXPECT_EQ(spread_of("uniform"), 1);
-  EXPECT_GE(spread_of("power-law"), 3);
-}
-
-TEST(BlocksClass, TellsWhetherRanksSendToAsManyOthers) {
-  const auto layout = Layout::with_ppn(64, 4);
-  const auto is_even_of = [&](const Pattern& pattern) { return class_of(totals_of(pattern, layout), layout).is_even; };
-  EXPECT_TRUE(is_even_of(generate_pattern("random:ranks=64,bytes=8,degree=6")));
-  EXPECT_TRUE(is_even_of(generate_pattern("random:ranks=64,bytes=8,degree=1")));
-  EXPECT_FALSE(is_even_of(test::alltoall(64, 8))) << "nothing to draw";
-  Pattern alone{64, {}};  // each pair by itself
-  std::mt19937_64 random(1);
-  for (Rank source = 0; source < 64; ++source)
-    for (Rank destination = 0; destination < 64; ++destination)
-      if (source != destination && random() % 8 == 0) alone.edges.push_back({source, destination, 8});
-  EXPECT_FALSE(is_even_of(alone));
-}
-
-TEST(BlocksClass, OfSizesThatAllKnowIsFiner) {
-  for (const Bytes bytes : {Bytes{1}, Bytes{2}, Bytes{7}, Bytes{8}, Bytes{512}, Bytes{1000}, Bytes{1} << 39}) {
-    const auto own = class_of_equal(bytes);
-    EXPECT_NE(own, class_of({1, 1, static_cast<double>(bytes)})) << "others have to be told";
-    for (const Bytes other : {bytes - bytes / 4 - 1, bytes + bytes / 4 + 1})
-      EXPECT_NE(class_of_equal(other), own) << bytes;
-  }
-  EXPECT_EQ(class_of_equal(std::numeric_limits<Bytes>::max()), class_of_equal(Bytes{1} << 50));
-}
-
-// Protocols go up to a round size, which takes much longer by the next one.
-TEST(BlocksClass, OfSizesThatAllKnowEndsAtRoundSizes) {
-  for (const Bytes round : {Bytes{512}, Bytes{4096}, Bytes{5120}, Bytes{65536}, Bytes{1} << 20}) {
-    EXPECT_EQ(class_of_equal(round), class_of_equal(round - 1)) << round;
-    EXPECT_NE(class_of_equal(round), class_of_equal(round + 1)) << round;
-  }
 }
 
 // Then a route with several stages costs what it costs when it is planned.
