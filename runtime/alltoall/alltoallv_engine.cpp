@@ -216,7 +216,7 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
   if (!near) near = decided.nearest(named, blocks.their_class);  // before it was known where the data are
   if (near)
     return {near->strategy, near->predicted_s,
-            near->is_measured
+            near->measured_s
                 ? "nothing that was timed is faster for blocks about like these, in calls that were waited for"
                 : "it is the fastest by prediction, or the simplest of its ties, for blocks about like these, as was "
                   "decided in a "

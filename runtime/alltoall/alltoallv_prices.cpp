@@ -68,10 +68,7 @@ OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& bloc
   };
   OneShotOffer offer{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return offer;
-  std::vector<Contender> by_price;
-  for (std::size_t i = 0; i < std::min(ranking.size(), most_timed(planner)); ++i)
-    by_price.push_back(choice_of(ranking[i]));
-  offer.trials = with_programs_methods(by_price, true);
+  offer.trials = with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
   return offer;
 }
 

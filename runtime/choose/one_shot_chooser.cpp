@@ -129,8 +129,9 @@ void OneShotChooser::end_round(Decided& decided) {
       tell_("Measured" + explain(trials, names));
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it is told, and no more
     }
-  decided.choice = std::move(decided.contenders[trials.fastest()]);
-  decided.choice.is_measured = trials.rounds() > 0;
+  const auto fastest = trials.fastest();
+  decided.choice = std::move(decided.contenders[fastest]);
+  decided.choice.measured_s = trials.median_s(fastest);
   decided.trials.reset();
 }
 

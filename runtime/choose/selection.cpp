@@ -53,23 +53,16 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
-/// The strategies worth timing, the best first.
-std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, const SelectionOptions& options) {
-  std::vector<Contender> result;
-  if (options.planner == PlannerMode::estimate) return result;
-  for (const auto& candidate : ranking) {
-    if (result.size() == most_timed(options.planner) || (candidate.exceeded_limit && !result.empty())) break;
-    result.push_back(
-        {to_string(as_run(candidate)), candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)});
-  }
-  return result;
-}
-
 Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
-  return {to_string(as_run(ranking.front())), ranking.front().cost.seconds,
-          explain_with_note(ranking, 0, machine, layout, options.model, options.calls), options.planner,
-          contenders_of(ranking, options)};
+  const auto contender_of = [](const Candidate& candidate) {
+    return Contender{to_string(as_run(candidate)),
+                     candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)};
+  };
+  const auto exceeds = [](const Candidate& candidate) { return candidate.exceeded_limit != nullptr; };
+  const auto allowed = std::find_if(ranking.begin() + 1, ranking.end(), exceeds);
+  return {contender_of(ranking.front()), explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
+          options.planner, contenders_of(std::span(ranking.begin(), allowed), options.planner, contender_of)};
 }
 
 /// @param price_suggestions  prices the wanted strategies if everything is considered
@@ -88,17 +81,21 @@ std::span<const DataPath> paths_of(const SelectionOptions& options) {
   return options.paths;
 }
 
+/// That of rank 0 on every rank: a line with the choice and its contenders, and the explanation. Collective.
 Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options) {
-  decision.strategy = broadcast(comm, decision.strategy);
-  decision.explanation = broadcast(comm, decision.explanation);
-  double predicted = decision.predicted_s.value_or(0);
-  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
-  decision.predicted_s = predicted;
+  const auto text = found_by_rank_0(comm, [&] {
+    decision.contenders.insert(decision.contenders.begin(), decision);
+    return to_text(decision.contenders) + "\n" + decision.explanation;
+  });
+  all_or_none(comm, [&] {
+    const auto line_end = text.find('\n');
+    decision.contenders = parse_contenders(text.substr(0, line_end));
+    static_cast<Contender&>(decision) = decision.contenders.front();
+    decision.contenders.erase(decision.contenders.begin());
+    decision.explanation = text.substr(line_end + 1);
+  });
   decision.planner = options.planner;
   decision.is_of_family = options.automatic.has_value();
-  if (options.planner == PlannerMode::estimate) return decision;
-  const auto contenders = found_by_rank_0(comm, [&] { return to_text(decision.contenders); });
-  all_or_none(comm, [&] { decision.contenders = parse_contenders(contenders); });
   return decision;
 }
 
@@ -188,8 +185,7 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
   const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
-  Decision decision{strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why),
-                    options.planner};
+  Decision decision{{strategy}, fmt::format("{}: no strategy has a price. {}\n", strategy, why), options.planner};
   decision.is_of_family = options.automatic.has_value();
   // Without prices it is not known which ones may be the best.
   if (options.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});

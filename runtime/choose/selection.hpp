@@ -17,15 +17,12 @@
 
 namespace commpass {
 
-struct Decision {
-  std::string strategy;
-  std::optional<Seconds> predicted_s;  ///< of one exchange; nothing if there is no price
+/// The contender that runs, and how it was found.
+struct Decision : Contender {
   std::string explanation;
   PlannerMode planner = PlannerMode::estimate;  ///< as agreed
   std::vector<Contender> contenders{};          ///< those to be timed then, the best first; with estimate none
-  RequestLife requests = RequestLife::persistent;
-  std::optional<Seconds> measured_s{};  ///< of one exchange, if it was timed
-  bool is_of_family = false;            ///< was a family named (SelectionOptions::automatic)?
+  bool is_of_family = false;                    ///< was a family named (SelectionOptions::automatic)?
 };
 
 struct SelectionOptions {

@@ -83,8 +83,8 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
     if (is_named) {
       intent.strategy = parse_strategy(name);
       intent.path = intent.strategy.path;
-      intent.decision = {to_string(intent.strategy), std::nullopt,
-                         name + " was named by the caller or COMMPASS_STRATEGY.\n"};
+      intent.decision.strategy = to_string(intent.strategy);
+      intent.decision.explanation = name + " was named by the caller or COMMPASS_STRATEGY.\n";
     }
     if (!is_named || is_automatic(intent.strategy)) {
       intent.strategy.path = {};

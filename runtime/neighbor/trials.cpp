@@ -7,7 +7,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
-#include "model/median.hpp"
 #include "runtime/choose/end_round.hpp"
 #include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"
@@ -156,12 +155,8 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   all_or_none(comm, [&] {
     std::vector<std::string> names;
     for (const auto& trial : trials) names.push_back(trial_name(trial.contender));
-    const auto& contender = trials[best].contender;
-    decision.strategy = contender.strategy;
-    decision.predicted_s = contender.predicted_s;
-    decision.requests = contender.requests;
-    const auto own = timer.times(best);  // none: it was not timed
-    decision.measured_s = own.empty() ? std::nullopt : std::optional(median({own.begin(), own.end()}));
+    static_cast<Contender&>(decision) = trials[best].contender;
+    decision.measured_s = timer.median_s(best);
     decision.explanation += fmt::format("Measured for up to {}", format_seconds(budget)) +
                             explain(timer, names, fmt::format(" of {} exchanges", timer.exchanges()));
   });

@@ -106,7 +106,7 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
       request.blocking ? chooser_.choose(family, wanted, std::cref(price), how) : *chooser_.nearest(family, wanted);
   return {
       insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
-      choice.is_measured ? "nothing that was timed in earlier exchanges is faster"
+      choice.measured_s ? "nothing that was timed in earlier exchanges is faster"
       : knows
           ? "it is the fastest by prediction, or the simplest of its ties, for about what all ranks have sent before"
       : options.messages ? "it is the fastest by prediction, or the simplest of its ties, for about what the hint says"

@@ -36,7 +36,9 @@ void check_planner_seconds(Seconds seconds) {
 
 std::size_t most_timed(PlannerMode mode) {
   constexpr std::size_t few = 4;
-  return mode == PlannerMode::patient ? std::numeric_limits<std::size_t>::max() : few;
+  return mode == PlannerMode::estimate  ? 0
+         : mode == PlannerMode::patient ? std::numeric_limits<std::size_t>::max()
+                                        : few;
 }
 
 }  // namespace commpass

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "model/base/text.hpp"
-#include "model/median.hpp"
 
 namespace commpass {
 
@@ -127,6 +126,14 @@ std::span<const Seconds> TrialTimer::times(std::size_t contender) const {
   return std::span(times_).subspan(contender * bounds_.rounds_max, counted_[contender]);
 }
 
+std::optional<Seconds> TrialTimer::median_s(std::size_t contender) {
+  const auto own = times(contender);
+  if (own.empty()) return {};
+  const auto sorted = std::span(scratch_).first(own.size());
+  std::ranges::copy(own, sorted.begin());
+  return sort_to_median_interval(sorted).median;
+}
+
 MedianInterval TrialTimer::ratio(std::size_t contender) {
   const auto own = times(contender), base = times(0);
   std::size_t count = 0;
@@ -148,10 +155,8 @@ std::size_t TrialTimer::fastest() {
 
 std::string explain(TrialTimer& trials, std::span<const std::string> names, const std::string& sample) {
   std::string text;
-  const auto baseline = trials.times(0);
-  if (!baseline.empty())
-    text = fmt::format(", {} rounds{}: {} takes {}", trials.rounds(), sample, names[0],
-                       format_seconds(median({baseline.begin(), baseline.end()})));
+  if (const auto baseline_s = trials.median_s(0))
+    text = fmt::format(", {} rounds{}: {} takes {}", trials.rounds(), sample, names[0], format_seconds(*baseline_s));
   text += ".\n";
   for (std::size_t i = 1; i < names.size(); ++i) {
     const auto ratio = trials.ratio(i);

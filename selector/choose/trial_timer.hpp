@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -64,6 +65,8 @@ class TrialTimer {
   std::size_t rounds() const { return rounds_; }  ///< that count
   /// Of the rounds that count, from the first one on; none: the contender was not timed.
   std::span<const Seconds> times(std::size_t contender) const;
+  /// Its median; nothing if the contender was not timed.
+  std::optional<Seconds> median_s(std::size_t contender);
   /// The time of a contender ÷ that of the baseline. Of one that was not timed nothing is known.
   MedianInterval ratio(std::size_t contender);
   /// The contender to run: of those that are faster than the baseline beyond doubt the one with the least median; else

@@ -69,7 +69,7 @@ class OneShotTrialsTest : public testing::Test {
 TEST_F(OneShotTrialsTest, FindTheFastestBeyondDoubt) {
   const auto run = call({{"usual", 2e-5}, {"good", 1e-5}, {"bad", 9e-5}, {"cheap", 3e-5}});
   EXPECT_EQ(choose().strategy, "good");
-  EXPECT_TRUE(choose().is_measured);
+  EXPECT_TRUE(choose().measured_s);
   EXPECT_EQ(choose(by_price).strategy, "good") << "a known result holds for all";
   EXPECT_EQ(offers_, rank_of() == 0 ? 1 : 0);
   // A round that does not count, and seven that do.
@@ -181,7 +181,7 @@ TEST_F(OneShotTrialsTest, GoOnWithoutStrategiesThatCannotRun) {
   }
   EXPECT_THAT(run, testing::ElementsAre("bad", "usual"));
   EXPECT_EQ(choose().strategy, "bad");
-  EXPECT_TRUE(choose().is_measured);
+  EXPECT_TRUE(choose().measured_s);
 }
 
 TEST_F(OneShotTrialsTest, EndWithoutTheFirstOne) {
@@ -194,7 +194,7 @@ TEST_F(OneShotTrialsTest, EndWithoutTheFirstOne) {
   EXPECT_EQ(chooser_.choose_another().strategy, "cheap") << "by price";
   EXPECT_FALSE(chooser_.is_trial());
   EXPECT_EQ(choose().strategy, "cheap");
-  EXPECT_FALSE(choose().is_measured);
+  EXPECT_FALSE(choose().measured_s);
 }
 
 TEST_F(OneShotTrialsTest, EndWhereNothingButTheFirstOneCanBeRun) {
@@ -208,7 +208,7 @@ TEST_F(OneShotTrialsTest, EndWhereNothingButTheFirstOneCanBeRun) {
     choice = &choose();
   }
   EXPECT_EQ(choose().strategy, "usual");
-  EXPECT_FALSE(choose().is_measured) << "nothing was compared";
+  EXPECT_FALSE(choose().measured_s) << "nothing was compared";
 }
 
 // Each of them alone would lose 0.07 s in 7 rounds.
