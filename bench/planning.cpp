@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/in_turn.hpp"
+#include "bench/calls_in_turn.hpp"
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/summary.hpp"
@@ -20,7 +20,6 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
-#include "selector/choose/median_interval.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -169,22 +168,11 @@ class OwnCall {
   int count_;
 };
 
-/// The slower rank's time of one exchange, of several after each other.
-template <class Exchange>
-Seconds seconds_of_one(MPI_Comm comm, int exchanges, Exchange exchange) {
-  return time_exchange(comm,
-                       [&] {
-                         for (int i = 0; i < exchanges; ++i) exchange();
-                       }) /
-         exchanges;
-}
-
-struct Compared {
+struct Compared : ComparedInTurn {
   std::string strategy;
-  Seconds own_call_s = 0;
-  MedianInterval ratio;  ///< of what `measure` has chosen to the library's call
 };
 
+/// What `measure` has chosen, and the library's call.
 Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
   Edges edges(communicator, 1, bytes, 0);
   ExchangeOptions options;
@@ -192,23 +180,11 @@ Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
   auto exchange =
       communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, options);
   OwnCall own(communicator, edges);
-  const MPI_Comm comm = communicator.mpi();
   const auto run = [&] {
     exchange.start();
     exchange.wait();
   };
-  const auto call = [&] { own.exchange(); };
-  constexpr Seconds sample_s = 100e-6;
-  constexpr int warm_up = 20;
-  seconds_of_one(comm, warm_up, run);
-  const int exchanges = std::max(1, static_cast<int>(sample_s / seconds_of_one(comm, warm_up, call)));
-  std::vector<Seconds> chosen, calls;
-  run_in_turn(
-      pairs, [&] { chosen.push_back(seconds_of_one(comm, exchanges, run)); },
-      [&] { calls.push_back(seconds_of_one(comm, exchanges, call)); });
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < calls.size(); ++i) ratios.push_back(chosen[i] / calls[i]);
-  return {exchange.strategy(), median(calls), exact_median_interval(ratios)};
+  return {compare_in_turn(pairs, run, [&] { own.exchange(); }), exchange.strategy()};
 }
 
 Json compare_all(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
@@ -225,10 +201,10 @@ Json compare_all(Communicator& communicator, const OutputOptions& options, bool 
     least_ratio = std::max(least_ratio, ratio.low);
     if (shown)
       fmt::print("{:>10} {:>22} {:>22} {:>7.3f} {:>7.3f} … {:.3f}\n", format_bytes(static_cast<double>(bytes)),
-                 compared.strategy, format_seconds(compared.own_call_s), ratio.median, ratio.low, ratio.high);
+                 compared.strategy, format_seconds(compared.own_s), ratio.median, ratio.low, ratio.high);
     cases.push_back({{"bytes", bytes},
                      {"strategy", compared.strategy},
-                     {"own_call_s", compared.own_call_s},
+                     {"own_call_s", compared.own_s},
                      {"ratio", ratio.median},
                      {"ratio_low", ratio.low},
                      {"ratio_high", ratio.high}});
@@ -237,87 +213,28 @@ Json compare_all(Communicator& communicator, const OutputOptions& options, bool 
   return cases;
 }
 
-/// An all-to-all that is called once and recurs, and the MPI library's own call for the same blocks.
-struct RecurringCall {
-  std::function<void()> chosen, own;
-};
-
-/// What trials in the calls themselves take, and the result.
-struct ComparedCalls : Compared {
-  double lost_share = 0;  ///< by all until the trials are over, of the time of 10 000 calls of the MPI library
-};
-
-ComparedCalls compare_calls(Communicator& communicator, const RecurringCall& call, int pairs) {
-  constexpr int calls_with_trials = 400, calls_of_program = 10'000, settling = 20;  // at most 51 rounds of 6
-  const MPI_Comm comm = communicator.mpi();
-  seconds_of_one(comm, settling, call.own);
-  const auto with_trials_s = calls_with_trials * seconds_of_one(comm, calls_with_trials, call.chosen);
-  constexpr Seconds sample_s = 100e-6;
-  const int exchanges = std::max(1, static_cast<int>(sample_s / seconds_of_one(comm, settling, call.own)));
-  std::vector<Seconds> chosen, own;
-  run_in_turn(
-      pairs, [&] { chosen.push_back(seconds_of_one(comm, exchanges, call.chosen)); },
-      [&] { own.push_back(seconds_of_one(comm, exchanges, call.own)); });
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < own.size(); ++i) ratios.push_back(chosen[i] / own[i]);
-  const auto own_call_s = median(own), chosen_s = median(chosen);
-  return {{communicator.last_alltoallv_strategy(), own_call_s, exact_median_interval(ratios)},
-          (with_trials_s - calls_with_trials * chosen_s) / (calls_of_program * own_call_s)};
-}
-
-Json compare_all_calls(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
-  constexpr Bytes kibibyte = 1024;
-  if (shown)
-    fmt::print("\n{:>10} {:>10} {:>22} {:>22} {:>7} {:>16} {:>10}\n", "call", "bytes", "chosen in the calls",
-               "the library's call", "ratio", "95 %", "lost");
-  Json cases;
-  double greatest_ratio = 0, greatest_loss = 0;
-  for (const bool is_equal : {true, false})
-    for (const Bytes bytes : {Bytes{8}, Bytes{64}, Bytes{512}, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte,
-                              1024 * kibibyte, 4096 * kibibyte}) {
-      const auto ranks = static_cast<std::size_t>(communicator.layout().ranks());
-      const int count = static_cast<int>(bytes);
-      std::vector<std::byte> out(ranks * static_cast<std::size_t>(bytes)), in(out.size());
-      const std::vector<int> counts(ranks, count), places{0, count};
-      AlltoallvOptions with;
-      with.planner = PlannerMode::measure;
-      const RecurringCall call =
-          is_equal ? RecurringCall{
-                         [&] { communicator.alltoall(out.data(), count, MPI_BYTE, in.data(), count, MPI_BYTE, with); },
-                         [&] {
-                           COMMPASS_MPI_CALL(MPI_Alltoall, out.data(), count, MPI_BYTE, in.data(), count, MPI_BYTE,
-                                             communicator.mpi());
-                         }}
-                   : RecurringCall{[&] {
-                                     communicator.alltoallv(out.data(), counts, places, MPI_BYTE, in.data(), counts,
-                                                            places, MPI_BYTE, with);
-                                   },
-                                   [&] {
-                                     COMMPASS_MPI_CALL(MPI_Alltoallv, out.data(), counts.data(), places.data(),
-                                                       MPI_BYTE, in.data(), counts.data(), places.data(), MPI_BYTE,
-                                                       communicator.mpi());
-                                   }};
-      const auto compared = compare_calls(communicator, call, options.quick ? 201 : 1001);
-      const auto& ratio = compared.ratio;
-      greatest_ratio = std::max(greatest_ratio, ratio.low);
-      greatest_loss = std::max(greatest_loss, compared.lost_share);
-      const char* const name = is_equal ? "alltoall" : "alltoallv";
-      if (shown)
-        fmt::print("{:>10} {:>10} {:>22} {:>22} {:>7.3f} {:>7.3f} … {:.3f} {:>9.2f}%\n", name,
-                   format_bytes(static_cast<double>(bytes)), compared.strategy, format_seconds(compared.own_call_s),
-                   ratio.median, ratio.low, ratio.high, 100 * compared.lost_share);
-      cases.push_back({{"call", name},
-                       {"bytes", bytes},
-                       {"strategy", compared.strategy},
-                       {"own_call_s", compared.own_call_s},
-                       {"ratio", ratio.median},
-                       {"ratio_low", ratio.low},
-                       {"ratio_high", ratio.high},
-                       {"lost_share", compared.lost_share}});
-    }
-  summary["call_over_own_call_low_max"] = greatest_ratio;
-  summary["call_lost_share_max"] = greatest_loss;
-  return cases;
+/// Calls that recur, whose trials are the calls themselves.
+Json compare_all_calls(Communicator& communicator, const OutputOptions& options, bool shown) {
+  constexpr int calls_with_trials = 400;  // at most 51 rounds of 6
+  AlltoallvOptions with;
+  with.planner = PlannerMode::measure;
+  return compare_calls_in_turn(
+      options.quick ? 201 : 1001, calls_with_trials, shown, [&]() -> Communicator& { return communicator; },
+      [](const Communicator&) {},
+      [&](int bytes, const char* out, char* in, Communicator& on) {
+        on.alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, with);
+      },
+      [](int bytes, const char* out, char* in, const Communicator& on) {
+        COMMPASS_MPI_CALL(MPI_Alltoall, out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, on.mpi());
+      },
+      [&](const std::vector<int>& counts, const std::vector<int>& places, const char* out, char* in, Communicator& on) {
+        on.alltoallv(out, counts, places, MPI_CHAR, in, counts, places, MPI_CHAR, with);
+      },
+      [](const std::vector<int>& counts, const std::vector<int>& places, const char* out, char* in,
+         const Communicator& on) {
+        COMMPASS_MPI_CALL(MPI_Alltoallv, out, counts.data(), places.data(), MPI_CHAR, in, counts.data(), places.data(),
+                          MPI_CHAR, on.mpi());
+      });
 }
 
 Json run_all(const OutputOptions& options, bool shown) {
@@ -329,7 +246,7 @@ Json run_all(const OutputOptions& options, bool shown) {
   Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   json["plans"] = plan_twice(communicator, options, shown, summary);
   json["measured"] = compare_all(communicator, options, shown, summary);
-  json["calls"] = compare_all_calls(communicator, options, shown, summary);
+  json["calls"] = compare_all_calls(communicator, options, shown);
   json["summary"] = summary;
   return json;
 }
