@@ -60,6 +60,25 @@ TEST(RivalryTurns, TellAheadWhoRuns) {
   EXPECT_DOUBLE_EQ(told(1.5, 0.5, long_s).library, 1.5);
 }
 
+// Of the time of 10 000 calls, whatever they take, and however slow ours is.
+TEST(RivalryTurns, LoseAHundredthAndWhatAProgramOfSecondsDoesNotNotice) {
+  constexpr double calls = 10'000;
+  for (const Seconds library_s : {137e-9, 2e-6, 20e-6, 100e-6, 1e-3, 10e-3})
+    for (const double ratio : {0.5, 1.0, 1.3, 4.0, 100.0}) {
+      const Seconds agreement_s = 1e-6, ours_s = ratio * library_s;
+      const auto turns = turns_of(calls, {library_s, ours_s, agreement_s});
+      const auto lost_s = turns.opening_s + turns.both * (ours_s + agreement_s);
+      const auto in_calls_s = turns.library * library_s + turns.ours * ours_s + turns.both * library_s + lost_s;
+      // What the first trial of all takes is not known before.
+      EXPECT_LE(lost_s, TrialBudget::allowance_s + TrialBudget::default_share * in_calls_s + 2 * (ours_s + agreement_s))
+          << library_s << " s, ratio " << ratio;
+      if (turns.both > Rivalry::pairs + 1 && ratio < 1) {
+        EXPECT_GT(turns.ours, calls / 2);
+      }
+    }
+  EXPECT_EQ(turns_of(calls, {137e-9, 1e-6, 1e-6}).library, calls) << "shorter than what opening a communicator takes";
+}
+
 TEST(Rivalry, GivesCallsToTheFaster) {
   for (const double ratio : {0.5, 1.5}) {
     Rivalry rivalry;
