@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "selector/choose/ties.hpp"
+
 namespace commpass {
 
 namespace {
@@ -101,10 +103,11 @@ std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, 
       candidate.messages += directions - 1;
     }
   }
-  constexpr double rounding = 1e-9;
-  std::ranges::stable_sort(candidates, [](const HaloCandidate& a, const HaloCandidate& b) {
-    return a.predicted_s < b.predicted_s * (1 - rounding);
-  });
+  constexpr double equal_alone = 0;  // no tie is preferred
+  decide(
+      candidates, equal_alone,
+      [](const HaloCandidate& candidate) { return Evidence{.seconds = candidate.predicted_s}; },
+      [](const HaloCandidate&) { return 0; });
   return candidates;
 }
 

@@ -61,9 +61,6 @@ std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strate
   }
   std::vector<Candidate> ranking;
   for (const auto& strategy : strategies) ranking.push_back(price(strategy, times));
-  constexpr double rounding = 1e-9;  // differences below are no reason
-  std::ranges::stable_sort(
-      ranking, [](const Candidate& a, const Candidate& b) { return a.cost.seconds < b.cost.seconds * (1 - rounding); });
   return prefer_simplest_of_ties(std::move(ranking), machine_);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -275,9 +274,10 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) co
     auto& candidate = ranking.emplace_back(SparseCandidate{shape.strategy, 0});
     for (const auto& stage : stages(shape, traffic)) candidate.seconds += stage.seconds;
   }
-  std::ranges::stable_sort(ranking, {}, &SparseCandidate::seconds);
-  prefer_simplest_of_ties(
-      ranking, uncertainty_of(machine_), std::mem_fn(&SparseCandidate::seconds), [](const SparseCandidate& candidate) {
+  decide(
+      ranking, uncertainty_of(machine_),
+      [](const SparseCandidate& candidate) { return Evidence{.seconds = candidate.seconds}; },
+      [](const SparseCandidate& candidate) {
         return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
       });
   return ranking;

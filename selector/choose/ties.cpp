@@ -28,8 +28,10 @@ std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, c
     const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? (are_known ? 0 : 1) : 2;
     return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
   };
-  const auto seconds = [&](const Candidate& candidate) { return tied_seconds(candidate, calls); };
-  prefer_simplest_of_ties(ranking, std::max(uncertainty_of(machine), uncertainty_min), seconds, complexity);
+  const auto evidence = [&](const Candidate& candidate) {
+    return Evidence{excess(candidate), ranked_seconds(candidate, calls), candidate.is_part};
+  };
+  decide(ranking, std::max(uncertainty_of(machine), uncertainty_min), evidence, complexity);
   return ranking;
 }
 

@@ -1,10 +1,13 @@
-// Ties: candidates whose predicted times differ by less than the uncertainty of the profile. The simplest is chosen.
+// The one decision: limits first, then predicted times, then the simplest of ties, whose times differ by less than the
+// uncertainty of the profile.
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/machine/machine.hpp"
@@ -18,24 +21,37 @@ inline double uncertainty_of(const Machine& machine) { return machine.verdict ? 
 /// An uncertainty up to this one is rounding: prices that differ by less are equal, and there are no ties.
 inline constexpr double uncertainty_min = 1e-6;
 
-/// Moves the simplest candidate that ties with the cheapest to the front. Of equally simple ones the cheaper stays in
-/// front.
-/// @param ranking      sorted by seconds, the cheapest first
-/// @param seconds_of   of a candidate; infinite if it is not to be preferred
+/// Evidence of a candidate before it has run, in the order in which it decides.
+struct Evidence {
+  int excess = 0;         ///< see excess(); a candidate that exceeds a limit never ties
+  Seconds seconds = 0;    ///< predicted, of which nine digits count
+  bool is_bound = false;  ///< the least that it can take: it never ties
+};
+
+/// Sorts by evidence; equal candidates stay in their order. Then moves the simplest that ties with the first one to the
+/// front, of equally simple ones the first.
+/// @param evidence_of    of a candidate
 /// @param complexity_of  of a candidate, in any order of values
-template <class Each, class SecondsOf, class ComplexityOf>
-void prefer_simplest_of_ties(std::vector<Each>& ranking, double uncertainty, SecondsOf seconds_of,
-                             ComplexityOf complexity_of) {
-  if (ranking.empty() || !(uncertainty >= uncertainty_min)) return;
-  const auto limit = seconds_of(ranking.front()) * (1 + uncertainty);
-  auto simplest = ranking.begin();
-  for (auto each = ranking.begin(); each != ranking.end(); ++each)
-    if (seconds_of(*each) <= limit && complexity_of(*each) < complexity_of(*simplest)) simplest = each;
-  std::rotate(ranking.begin(), simplest, simplest + 1);
+template <class Each, class EvidenceOf, class ComplexityOf>
+void decide(std::vector<Each>& candidates, double uncertainty, EvidenceOf evidence_of, ComplexityOf complexity_of) {
+  std::ranges::stable_sort(candidates, {}, [&](const Each& each) {
+    const Evidence evidence = evidence_of(each);
+    return std::pair(evidence.excess, comparable(evidence.seconds));
+  });
+  if (candidates.empty() || !(uncertainty >= uncertainty_min)) return;
+  const auto tied_seconds = [&](const Each& each) {
+    const Evidence evidence = evidence_of(each);
+    return evidence.excess > 0 || evidence.is_bound ? std::numeric_limits<Seconds>::infinity() : evidence.seconds;
+  };
+  const auto limit = tied_seconds(candidates.front()) * (1 + uncertainty);
+  auto simplest = candidates.begin();
+  for (auto each = candidates.begin(); each != candidates.end(); ++each)
+    if (tied_seconds(*each) <= limit && complexity_of(*each) < complexity_of(*simplest)) simplest = each;
+  std::rotate(candidates.begin(), simplest, simplest + 1);
 }
 
-/// The same for strategies: fewer stages first, then MPI's own, then standard, then those without a window. Where the
-/// profile has no uncertainty, of equal ones.
+/// That among strategies: simpler are fewer stages, then MPI's own, then standard, then those without a window. Where
+/// the profile has no uncertainty, of equal ones.
 /// @return the ranking
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls = {});

@@ -113,10 +113,25 @@ TEST(Ties, AreFoundOfSparseExchanges) {
 
 TEST(Ties, LeaveTheOthersInTheirOrder) {
   std::vector<int> ranking{10, 11, 12, 13};
-  const auto seconds = [](int each) { return static_cast<double>(each); };
+  const auto seconds = [](int each) { return Evidence{.seconds = static_cast<double>(each)}; };
   const auto complexity = [](int each) { return each == 12 || each == 13 ? 0 : 1; };
-  prefer_simplest_of_ties(ranking, 0.25, seconds, complexity);
+  decide(ranking, 0.25, seconds, complexity);
   EXPECT_EQ(ranking, (std::vector{12, 10, 11, 13}));
+}
+
+TEST(Ties, AreDecidedAfterLimitsAndPrices) {
+  struct Each {
+    int name;
+    Evidence evidence;
+  };
+  // A bound, and a candidate that exceeds a limit, are simpler than the others, and cheaper.
+  std::vector<Each> candidates{{0, {0, 3.0}}, {1, {2, 0.5}}, {2, {1, 1.0}}, {3, {0, 2.9, true}}, {4, {0, 2.8}}};
+  decide(
+      candidates, 0.5, [](const Each& each) { return each.evidence; },
+      [](const Each& each) { return each.evidence.excess > 0 || each.evidence.is_bound ? 0 : 1; });
+  std::vector<int> names;
+  for (const auto& each : candidates) names.push_back(each.name);
+  EXPECT_EQ(names, (std::vector{4, 3, 0, 2, 1}));
 }
 
 }  // namespace
