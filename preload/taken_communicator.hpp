@@ -25,7 +25,6 @@ struct CallRecord {
   std::int64_t by_library = 0, by_ours = 0, by_both = 0;
   std::int64_t bytes = 0;     ///< that this rank sent
   double seconds = 0;         ///< in these calls, waiting for others included
-  double pending_s = 0;       ///< of a call in place that was the first of two
   std::string strategy = {};  ///< of the last call that was ours
 
   void add(const CallRecord& other);

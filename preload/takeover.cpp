@@ -9,7 +9,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "preload/call_site.hpp"
@@ -112,62 +111,51 @@ Ran run_library(const Call& call, TakenCommunicator& of) {
   return {call.library(), {}};
 }
 
-/// The same bytes twice, since receiving does not change the sent data. The library's call is run once where it is our
-/// choice, too: ours is asked first, until there is something to compare. An error is one only where the MPI library
-/// finds one; where ours has failed after it on some rank, the library brings all bytes again.
-Ran run_both(const Call& call, TakenCommunicator& of) {
+/// Either way once. A call brings the same bytes twice, since receiving does not change the sent data. In place that is
+/// gone afterwards: of two calls one is the library's, and one ours. Which is the first one changes with every pair, so
+/// that a program that takes turns itself, of large calls and small ones, is fair to both.
+///
+/// The library's call is run once where it is our choice, too. An error is one only where the MPI library finds one;
+/// where ours has failed after it on some rank, the library brings all bytes again.
+Ran run_trial(const Call& call, TakenCommunicator& of) {
+  constexpr double failed_s = std::numeric_limits<double>::infinity();
   auto& record = of.record(call.kind);
   auto& rivalry = record.rivalry;
-  const bool is_library_first = rivalry.is_library_first();
-  const auto first = time_one_way(call, of, is_library_first);
-  if (first.is_left) {
-    rivalry.leave();
-    return run_library(call, of);
-  }
-  const auto second = time_one_way(call, of, !is_library_first);
-  if (second.is_left) {
-    rivalry.leave();
-    ++record.by_library;
-    return {first.code, {}};
-  }
+  const bool is_library_first = rivalry.is_library_next();
+  std::optional<Timed> library, ours;
+  bool is_complete = false;
+  do {
+    const bool is_library = rivalry.is_library_next();
+    const auto timed = time_one_way(call, of, is_library);
+    if (timed.is_left) {
+      rivalry.leave();
+      if (!library) return run_library(call, of);
+      ++record.by_library;
+      return {library->code, {}};
+    }
+    (is_library ? library : ours) = timed;
+    is_complete = rivalry.note(timed.code == MPI_SUCCESS ? timed.seconds : failed_s);
+  } while (!is_complete && !call.is_in_place);
   ++record.by_both;
-  const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
-  constexpr double failed_s = std::numeric_limits<double>::infinity();
-  const auto seconds_of = [](const Timed& timed) { return timed.code == MPI_SUCCESS ? timed.seconds : failed_s; };
-  std::array seconds{seconds_of(library), seconds_of(ours), ours.seconds};
+  const auto ran = [&](std::optional<Seconds> library_s) {
+    return Ran{library ? library->code : raise(call, ours->code),
+               {Rivalry::Turn::both, {}, library_s, strategy_of(of)}};
+  };
+  if (!is_complete) return ran({});
+  std::array seconds{rivalry.library_s(), rivalry.ours_s(), ours ? ours->seconds : 0.0};
   slowest_of_ranks(seconds, call.comm);
-  const auto [library_s, ours_s, loss_s] = seconds;
-  trial_budget().spend(loss_s);
-  const bool has_library_failed = std::isinf(library_s);  // which told the program's handler of it
-  if (!has_library_failed) rivalry.add(library_s, ours_s, loss_s);
-  const bool is_damaged = is_library_first && std::isinf(ours_s) && !has_library_failed;
-  return {is_damaged ? call.library() : library.code, {Rivalry::Turn::both, {}, library_s, strategy_of(of)}};
-}
-
-/// In place the sent data is gone afterwards: of two calls one is the library's, and one ours. Their order changes with
-/// every pair, so that a program that takes turns itself, of large calls and small ones, is fair to both.
-Ran run_in_turn(const Call& call, TakenCommunicator& of) {
-  auto& record = of.record(call.kind);
-  const bool is_first = record.pending_s == 0;
-  const bool is_library = is_first == record.rivalry.is_library_first();
-  const auto timed = time_one_way(call, of, is_library);
-  if (timed.is_left) {
-    record.pending_s = 0;
-    record.rivalry.leave();
-    return run_library(call, of);
+  const auto [library_s, ours_s, added_s] = seconds;
+  const auto known_s = call.is_in_place ? std::nullopt : std::optional(library_s);
+  if (std::isinf(library_s)) {  // which told the program's handler of it
+    rivalry.repeat();
+    return ran(known_s);
   }
-  ++record.by_both;
-  constexpr double failed_s = std::numeric_limits<double>::infinity();
-  std::array seconds{is_library || timed.code == MPI_SUCCESS ? timed.seconds : failed_s};
-  slowest_of_ranks(seconds, call.comm);
-  const Ran ran{is_library ? timed.code : raise(call, timed.code), {Rivalry::Turn::both, {}, {}, strategy_of(of)}};
-  const double before = std::exchange(record.pending_s, is_first ? seconds[0] : 0);
-  if (is_first) return ran;
-  const auto [library_s, ours_s] = is_library ? std::pair(seconds[0], before) : std::pair(before, seconds[0]);
-  const Seconds loss_s = std::isinf(ours_s) ? library_s : std::max(ours_s - library_s, 0.0);
+  const bool has_failed = std::isinf(ours_s);
+  const Seconds loss_s = !call.is_in_place ? added_s : has_failed ? library_s : std::max(ours_s - library_s, 0.0);
   trial_budget().spend(loss_s);
-  record.rivalry.add(library_s, ours_s, loss_s);
-  return ran;
+  rivalry.add(library_s, ours_s, loss_s);
+  if (has_failed && is_library_first && !call.is_in_place) library->code = call.library();
+  return ran(known_s);
 }
 
 bool is_refused(const Call& call, const TakenCommunicator& of) {
@@ -189,8 +177,7 @@ Rivalry::Turn turn_of_rivalry(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   auto& rivalry = record.rivalry;
   const auto turn = rivalry.next();
-  const bool completes_pair = record.pending_s > 0;
-  if (turn != Rivalry::Turn::both || completes_pair) return turn;
+  if (turn != Rivalry::Turn::both || rivalry.is_within_trial()) return turn;
   const double calls = calls_to_wait(call, of);
   if (calls == 0) return turn;
   rivalry.postpone(calls);
@@ -224,7 +211,7 @@ Ran run_taken(const Call& call, TakenCommunicator& of) {
       ++record.by_ours;
       return {raise(call, ran.code), {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
     }
-    case Rivalry::Turn::both: return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
+    case Rivalry::Turn::both: return run_trial(call, of);
   }
   return run_library(call, of);
 }

@@ -31,13 +31,21 @@ class Rivalry {
   Turn next() { return calls_++ < tries_at_ ? decided() : Turn::both; }
   /// Who runs a call that is no trial.
   Turn decided() const { return is_ours_ ? Turn::ours : Turn::library; }
-  /// Of a trial: does the library run before our way? Not where that plans.
-  bool is_library_first() const { return trials_.next() == ours; }
+  /// Of a trial, which runs either once, ours first where that plans: does the library run next?
+  bool is_library_next() const { return trials_.next() == library; }
+  /// Notes this rank's time of the next one. @return have both run?
+  bool note(Seconds seconds) { return trials_.note(seconds); }
+  bool is_within_trial() const { return trials_.is_within_round(); }
+  /// This rank's times in the trial.
+  Seconds library_s() { return trials_.round()[library]; }
+  Seconds ours_s() { return trials_.round()[ours]; }
   /// The trial that is due has to wait: some calls, and at least an eighth of those that there were.
   void postpone(double calls);
   /// Of a trial: the seconds of its slowest rank, in either way, and how much longer it took than the library's call.
   /// The first one of a row is not counted: it plans.
   void add(Seconds library_s, Seconds ours_s, Seconds loss_s);
+  /// The trial does not count, and is made anew.
+  void repeat() { trials_.repeat_round(); }
   /// Our way would run the library's call, so that there was nothing to compare. Sizes may not be known before the
   /// first call of a row, so that the second one ends it.
   void leave();

@@ -22,15 +22,15 @@ TrialTimer::TrialTimer(std::size_t contenders, const TrialBounds& bounds)
 
 void TrialTimer::restart() {
   random_.seed(1);
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::ranges::fill(round_, 0);
+  std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
   std::ranges::fill(is_running_, 1);
   std::ranges::fill(counted_, 0);
-  place_ = warm_rounds_ = rounds_ = 0;
+  warm_rounds_ = rounds_ = 0;
   next_review_ = bounds_.rounds_min;
   lost_s_ = 0;
   exchanges_ = 1;
   is_over_ = contenders() < 2;
+  repeat_round();
 }
 
 /// @return is the round at its end?
@@ -82,9 +82,13 @@ void TrialTimer::end_round() {
       is_over_ = true;
   }
   if (runners() < 2) is_over_ = true;
-  std::ranges::fill(round_, 0);
-  if (contenders() == 2) std::swap(order_.front(), order_.back());  // each is the first one equally often
+  if (contenders() == 2) std::swap(order_.front(), order_.back());
   else std::ranges::shuffle(order_, random_);
+  repeat_round();
+}
+
+void TrialTimer::repeat_round() {
+  std::ranges::fill(round_, 0);
   place_ = 0;
   skip_dropped();
 }

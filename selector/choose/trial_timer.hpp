@@ -28,9 +28,9 @@ struct TrialBounds {
   Seconds sample_s = 0;  ///< a sample has as many exchanges as the first contender runs in that time; 0: one
 };
 
-/// Contenders run in rounds, each once in a round, in another order each time. The first one is the baseline: it runs
-/// in all rounds, and stays unless another one is faster beyond doubt (the interval of the ratio of their times lies
-/// below 1).
+/// Contenders run in rounds, each once in a round, in another order each time: of two each is the first one equally
+/// often, the baseline not at first. The first contender is the baseline: it runs in all rounds, and stays unless
+/// another one is faster beyond doubt (the interval of the ratio of their times lies below 1).
 ///
 /// After the warm rounds the slowest of the others are dropped until `rounds_min` rounds lose no more than
 /// `loss_max_s`. Later a contender is dropped if another one is faster beyond doubt. The trials are over if nothing
@@ -55,8 +55,12 @@ class TrialTimer {
   bool drop_next();
   /// This rank's times in the round, by contender, which the caller replaces by those of the slowest rank.
   std::span<Seconds> round() { return round_; }
+  /// Has the round begun?
+  bool is_within_round() const { return place_ > 0; }
   /// Counts these times, and begins the next round.
   void end_round();
+  /// Counts nothing of the round, and begins it anew.
+  void repeat_round();
   /// Begins anew, with all contenders.
   void restart();
 
