@@ -37,23 +37,24 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
 
 constexpr char line_end = '\n', field_end = ' ';
 
-/// What rank 0 tells of a class: how long pricing it took and how long a neighbouring class is to wait; the cheapest,
-/// and those to be timed.
-std::string lines_of(const OneShotOffer& offer, Seconds pricing_s) {
+/// What rank 0 tells of a class: how long pricing it took, how long a neighbouring class is to wait, and the time that
+/// trials may lose; the cheapest, and those to be timed.
+std::string lines_of(const OneShotOffer& offer, Seconds pricing_s, Seconds loss_max_s) {
   std::vector<Contender> contenders{offer.cheapest};
   contenders.insert(contenders.end(), offer.trials.begin(), offer.trials.end());
-  return fmt::format("{1}{0}{2}\n{3}\n", field_end, pricing_s,
-                     patience_for(pricing_s, offer.cheapest.predicted_s.value_or(0)), to_text(contenders));
+  return fmt::format("{1}{0}{2}{0}{3}\n{4}\n", field_end, pricing_s,
+                     patience_for(pricing_s, offer.cheapest.predicted_s.value_or(0)), loss_max_s, to_text(contenders));
 }
 
 /// The lines of all classes, which rank 0 prices. Collective. @throws Error, the same on every rank
-std::vector<std::string> priced_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price) {
+std::vector<std::string> priced_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price,
+                                          Seconds loss_max_s) {
   const auto text = found_by_rank_0(comm, [&] {
     std::string lines;
     for (std::size_t i = 0; i < classes; ++i) {
       const double begin = MPI_Wtime();
       const auto offer = price(i);
-      lines += lines_of(offer, MPI_Wtime() - begin);
+      lines += lines_of(offer, MPI_Wtime() - begin, loss_max_s);
     }
     return lines;
   });
@@ -150,7 +151,7 @@ const Contender& OneShotChooser::choose_another() {
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
                             const HowToChoose& how) {
   assemble(comm_);
-  const auto lines = priced_by_rank_0(comm_, classes.size(), price);
+  const auto lines = priced_by_rank_0(comm_, classes.size(), price, how.seconds);
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Decided decided;
     decided.planner = how.planner;
@@ -162,7 +163,8 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
       decided.choice = decided.contenders.front();
       decided.contenders.erase(decided.contenders.begin());
       if (decided.contenders.size() > 1 && how.planner != PlannerMode::estimate)
-        decided.trials.emplace(decided.contenders.size(), TrialBounds{.loss_max_s = how.seconds});
+        decided.trials.emplace(decided.contenders.size(),
+                               TrialBounds{.loss_max_s = *parse_number<Seconds>(numbers[2])});
     });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });

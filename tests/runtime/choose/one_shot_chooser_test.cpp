@@ -104,7 +104,7 @@ TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsExpensive) {
   }
   Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 2)});
   const std::vector<int> none(static_cast<std::size_t>(size_of()));
-  constexpr int broadcasts_a_decision = 3, classes = 10;
+  constexpr int broadcasts_a_decision = 2, classes = 10;
   const int before = broadcasts;
   int calls = 0;
   for (double bytes = 1 << 10; bytes < 1 << 20; bytes *= 1.1, ++calls)
