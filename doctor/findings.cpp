@@ -216,13 +216,14 @@ Finding large_blocks(const std::optional<LargeBlocks>& timed) {
                       mmap_threshold, trim_threshold)};
 }
 
-constexpr const char* name_of(State state) {
+/// For programs and people.
+Cell cell_of(State state) {
   switch (state) {
-    case State::good: return "ok";
-    case State::attention: return "note";
-    case State::stop: return "STOP";
+    case State::good: return {"good", "ok"};
+    case State::attention: return {"attention", "note"};
+    case State::stop: break;
   }
-  return "";
+  return {"stop", "STOP"};
 }
 
 /// "[0 1 2 | 3 4 5]": the ranks of a node, by socket.
@@ -274,15 +275,24 @@ std::string picture(const Layout& layout) {
   return text;
 }
 
-std::string findings_table(const std::vector<Finding>& findings, const Layout& layout) {
-  std::string text;
-  for (const auto& finding : findings) {
-    text += fmt::format("{:<5} {:<15} {}\n", name_of(finding.state), finding.subject, finding.text);
-    if (!finding.remedy.empty()) text += fmt::format("{:<21} -> {}\n", "", finding.remedy);
+Document document_of(const std::vector<Finding>& findings, const Layout& layout) {
+  Document document;
+  document.facts({{"may_measure", may_measure(findings)}, {"layout", layout.describe()}});
+  Table table{"findings",
+              {{.key = {}, .width = -5, .gap = 0},
+               {.key = "subject", .width = -15, .gap = 1},
+               {"state"},
+               {.key = "text", .width = -1, .gap = 1},
+               {"remedy"}}};
+  for (const auto& [subject, state, text, remedy] : findings) {
+    auto& row = table.add({cell_of(state), subject, cell_of(state), text, remedy});
+    if (!remedy.empty()) row.below = fmt::format("{:<21} -> {}\n", "", remedy);
   }
-  return text + "\n" + picture(layout) +
-         (may_measure(findings) ? "\nThis is a good moment to measure.\n"
-                                : "\nDo not measure now: see the lines with STOP.\n");
+  document.add(std::move(table));
+  document.text("\n" + picture(layout) +
+                (may_measure(findings) ? "\nThis is a good moment to measure.\n"
+                                       : "\nDo not measure now: see the lines with STOP.\n"));
+  return document;
 }
 
 }  // namespace commpass

@@ -12,6 +12,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/pace.hpp"
 #include "selector/choose/unnamed_profile.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -91,7 +92,6 @@ bool may_measure(const std::vector<Finding>& findings);
 /// Nodes, sockets and ranks: a line for each node, like nodes together.
 std::string picture(const Layout& layout);
 
-std::string findings_table(const std::vector<Finding>& findings, const Layout& layout);
-std::string findings_json(const std::vector<Finding>& findings, const Layout& layout);
+Document document_of(const std::vector<Finding>& findings, const Layout& layout);
 
 }  // namespace commpass

@@ -39,7 +39,8 @@ bool examine(bool json, const std::optional<commpass::LargeBlocks>& large_blocks
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
-    if (facts.mpi.launched_rank == 0) fmt::print("{}", (json ? findings_json : findings_table)(findings, facts.layout));
+    if (facts.mpi.launched_rank == 0)
+      fmt::print("{}", document_of(findings, facts.layout).write(json ? Form::json : Form::text));
   }
   COMMPASS_MPI_CALL(MPI_Bcast, &good, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return good != 0;

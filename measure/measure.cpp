@@ -136,7 +136,8 @@ void measure(const MeasureArguments& arguments) {
     if (rank != 0) return;
     warn(setting.warning);
     complete(report.context, arguments);
-    return arguments.selection.print(report, explanation.empty() ? explanation : explanation + setting.origin);
+    return arguments.selection.format.print(document_of(report, arguments.selection.top),
+                                            explanation.empty() ? explanation : explanation + setting.origin);
   }
   auto report = arguments.cartesian       ? measure_cartesian(measurement, *arguments.pattern.cartesian())
                 : !arguments.halo.empty() ? measure_halo(measurement, *arguments.pattern.cartesian())
@@ -145,7 +146,7 @@ void measure(const MeasureArguments& arguments) {
   if (rank != 0) return;
   warn(setting.warning);
   complete(report.context, arguments);
-  arguments.selection.print(report);
+  arguments.selection.format.print(document_of(report));
 }
 
 }  // namespace

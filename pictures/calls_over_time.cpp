@@ -9,12 +9,10 @@
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/environment/interposed_call.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -79,8 +77,6 @@ std::vector<Strip> strips_of(const Advice& advice) {
   return strips;
 }
 
-std::string percent(double share, int decimals = 1) { return format_fixed(100 * share, decimals) + " %"; }
-
 std::string name_of(const Strip& strip) {
   return fmt::format("{} · {} · {}", strip.number, mpi_name_of(strip.call->call), strip.call->site);
 }
@@ -90,13 +86,13 @@ std::string summary_of(const Strip& strip, const Advice& advice) {
   auto text = fmt::format("{} calls on {} ranks{}", call.calls, call.ranks,
                           call.communicators > 1 ? fmt::format(" of {} communicators", call.communicators) : "");
   if (!strip.is_timed()) return text + "; they do not block, so they have no time of their own";
-  text += fmt::format("; {} of the run", percent(call.measured_s / advice.record.run_s));
+  text += fmt::format("; {} of the run", print_percent(call.measured_s / advice.record.run_s));
   if (!strip.price) return text;
   const auto& machine = advice.machines.front();
   const auto saved = [&](Seconds seconds) { return machine.share(strip.price->library_s - seconds); };
   if (saved(strip.price->planned_s) < shown_share_min) return text + "; nothing to save on " + machine.machine;
   return text + fmt::format("; saves on {}: {} by commpass run, {} changed", machine.machine,
-                            percent(saved(strip.price->taken_s)), percent(saved(strip.price->planned_s)));
+                            print_percent(saved(strip.price->taken_s)), print_percent(saved(strip.price->planned_s)));
 }
 
 constexpr Look stays{1, 0}, saved_by_run{4, 1}, saved_by_plans{2, 3}, untimed{0, 4};
@@ -111,7 +107,7 @@ void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& acros
   auto tip = fmt::format("{}, {} to {}: {} call{}", name_of(strip), format_seconds(part.from_s),
                          format_seconds(part.to_s), part.calls, part.calls == 1 ? "" : "s");
   if (strip.is_timed())
-    tip += fmt::format(", {} in them, {} of this time", format_seconds(part.seconds), percent(part.share()));
+    tip += fmt::format(", {} in them, {} of this time", format_seconds(part.seconds), print_percent(part.share()));
   if (!strip.is_timed()) return svg.mark(x, bottom - high, wide, high, untimed, tip);
   const double by_run = high * strip.run_saves(), by_plans = high * strip.planned_saves();
   const double rest = std::max(high - by_run - by_plans, 0.0);
@@ -120,36 +116,40 @@ void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& acros
   if (by_run > 0) svg.mark(x, bottom - high, wide, by_run, saved_by_run, tip);
 }
 
-std::string json_of(const Advice& advice, const std::vector<Strip>& strips) {
-  Json json{{"schema_version", 1}, {"program", advice.record.program}, {"run_s", advice.record.run_s}};
-  if (!advice.machines.empty()) json["machine"] = advice.machines.front().machine;
-  json["calls"] = Json::array();
+Document numbers_of(const Advice& advice, const std::vector<Strip>& strips) {
+  Table calls{
+      "calls",
+      {{"site"}, {"call"}, {"ranks"}, {"calls"}, {"measured_s"}, {"library_s"}, {"run_s"}, {"planned_s"}, {"parts"}},
+      {},
+      Forms::json};
+  Table lines{"", {{"number"}, {"site"}, {"call"}, {"ranks"}, {"from_s"}, {"to_s"}, {"calls"}, {"seconds"}}};
   for (const auto& strip : strips) {
     const auto& call = *strip.call;
-    Json entry{{"site", call.site}, {"call", call.call}, {"ranks", call.ranks}, {"calls", call.calls}};
-    entry["measured_s"] = strip.is_timed() ? Json(call.measured_s) : Json();
-    if (strip.price) {
-      entry["library_s"] = strip.price->library_s;
-      entry["run_s"] = strip.price->taken_s;
-      entry["planned_s"] = strip.price->planned_s;
+    const auto priced = [&](Seconds CallPrice::*seconds) {
+      return strip.price ? number_cell(strip.price->*seconds) : Cell();
+    };
+    auto parts = Json::array();
+    for (const auto& [from_s, to_s, count, seconds] : strip.parts) {
+      parts.push_back({{"from_s", from_s}, {"to_s", to_s}, {"calls", count}, {"seconds", seconds}});
+      lines.add({strip.number, call.site, call.call, call.ranks, number_cell(from_s), number_cell(to_s), count,
+                 number_cell(seconds)});
     }
-    entry["parts"] = Json::array();
-    for (const auto& part : strip.parts)
-      entry["parts"].push_back(
-          {{"from_s", part.from_s}, {"to_s", part.to_s}, {"calls", part.calls}, {"seconds", part.seconds}});
-    json["calls"].push_back(std::move(entry));
+    calls.add({call.site,
+               call.call,
+               call.ranks,
+               call.calls,
+               {strip.is_timed() ? Json(call.measured_s) : Json(), ""},
+               priced(&CallPrice::library_s),
+               priced(&CallPrice::taken_s),
+               priced(&CallPrice::planned_s),
+               {parts, ""}});
   }
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const std::vector<Strip>& strips) {
-  auto text = csv_line({"number", "site", "call", "ranks", "from_s", "to_s", "calls", "seconds"});
-  for (const auto& strip : strips)
-    for (const auto& part : strip.parts)
-      text += csv_line({std::to_string(strip.number), strip.call->site, strip.call->call,
-                        std::to_string(strip.call->ranks), csv_number(part.from_s), csv_number(part.to_s),
-                        std::to_string(part.calls), csv_number(part.seconds)});
-  return text;
+  Document numbers;
+  numbers.facts({{"schema_version", 1}, {"program", advice.record.program}, {"run_s", advice.record.run_s}});
+  if (!advice.machines.empty()) numbers.fact("machine", advice.machines.front().machine);
+  numbers.add(std::move(calls));
+  numbers.add(std::move(lines));
+  return numbers;
 }
 
 /// The colours that the strips have.
@@ -196,14 +196,14 @@ Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
     for (const auto height : {top, bottom}) svg.line(left, height, width - right, height, "grid");
     constexpr double label_size = 10;
     svg.text(left - 6, top + 4,
-             strip.is_timed() ? percent(share_max, share_max < 0.1 ? 1 : 0) : std::to_string(strip.calls_max()), "dim",
-             Anchor::end, label_size);
+             strip.is_timed() ? print_percent(share_max, share_max < 0.1 ? 1 : 0) : std::to_string(strip.calls_max()),
+             "dim", Anchor::end, label_size);
     svg.text(left - 6, bottom + 4, "0", "dim", Anchor::end, label_size);
     for (const auto& part : strip.parts) draw_part(svg, strip, part, across, bottom, share_max);
     y = bottom + apart;
   }
   draw_bottom_axis(svg, across, y, y - 4, "time since MPI_Init", time_label, 8);
-  return std::move(svg).finish(y + 48, json_of(advice, strips), csv_of(strips));
+  return std::move(svg).finish(y + 48, numbers_of(advice, strips));
 }
 
 }  // namespace commpass

@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -59,46 +57,34 @@ std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
   return result;
 }
 
-std::string json_of(const std::vector<const Candidate*>& candidates, const Report& report) {
-  auto json = json_head(report.context);
-  json["chosen"] = report.chosen;
-  json["strategies"] = Json::array();
+Document numbers_of(const std::vector<const Candidate*>& candidates, const Report& report) {
+  Table strategies{"strategies", {{"strategy"}, {"predicted_s"}, {"stages"}}, {}, Forms::json};
+  Table lines{"", {{"strategy"}, {"predicted_s"}, {"stage"}, {"label"}, {"messages_max"}, {"bytes_max"}, {"seconds"}}};
+  for (const auto& part : parts) lines.columns.push_back({std::string(part.key) + "_s"});
   for (const auto* candidate : candidates) {
-    Json entry;
-    entry["strategy"] = to_string(candidate->strategy);
-    entry["predicted_s"] = candidate->cost.seconds;
-    entry["stages"] = Json::array();
+    const auto name = to_string(candidate->strategy);
+    const auto predicted_s = number_cell(candidate->cost.seconds);
+    auto stages = Json::array();
     for (const auto& stage : candidate->cost.stages) {
       Json of_stage{{"label", stage.label},
                     {"messages_max", stage.messages_max},
                     {"bytes_max", stage.bytes_max},
                     {"seconds", rounded(stage.seconds)}};
-      for (std::size_t p = 0; p < stage.parts.size(); ++p) of_stage["parts_s"][parts[p].key] = rounded(stage.parts[p]);
-      entry["stages"].push_back(std::move(of_stage));
+      auto& line = lines.add({name, predicted_s, stages.size() + 1, stage.label, stage.messages_max, stage.bytes_max,
+                              number_cell(rounded(stage.seconds))});
+      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+        of_stage["parts_s"][parts[p].key] = rounded(stage.parts[p]);
+        line.cells.push_back(number_cell(rounded(stage.parts[p])));
+      }
+      stages.push_back(std::move(of_stage));
     }
-    json["strategies"].push_back(std::move(entry));
+    strategies.add({name, predicted_s, {stages, ""}});
   }
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const std::vector<const Candidate*>& candidates) {
-  std::vector<std::string> header{"strategy", "predicted_s", "stage", "label", "messages_max", "bytes_max", "seconds"};
-  for (const auto& part : parts) header.push_back(std::string(part.key) + "_s");
-  auto text = csv_line(header);
-  for (const auto* candidate : candidates)
-    for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
-      const auto& stage = candidate->cost.stages[s];
-      std::vector<std::string> fields{to_string(candidate->strategy),
-                                      csv_number(candidate->cost.seconds),
-                                      std::to_string(s + 1),
-                                      stage.label,
-                                      std::to_string(stage.messages_max),
-                                      std::to_string(stage.bytes_max),
-                                      csv_number(rounded(stage.seconds))};
-      for (const auto seconds : stage.parts) fields.push_back(csv_number(rounded(seconds)));
-      text += csv_line(fields);
-    }
-  return text;
+  Document numbers(report.context);
+  numbers.fact("chosen", report.chosen);
+  numbers.add(std::move(strategies));
+  numbers.add(std::move(lines));
+  return numbers;
 }
 
 constexpr double left = picture_margin, right = 20;
@@ -194,7 +180,7 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const std::string&
   if (const auto tied = describe_ties(report); !tied.empty())
     y = svg.paragraph(y + 14, "Chosen: " + report.chosen + ". " + tied + ".");
   if (!report.note.empty()) y = svg.paragraph(y + 14, "Note: " + report.note + ".");
-  return std::move(svg).finish(y + 8, json_of(candidates, report), csv_of(candidates));
+  return std::move(svg).finish(y + 8, numbers_of(candidates, report));
 }
 
 }  // namespace commpass

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/base/json.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -58,8 +56,8 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     if (moved[m] > 0) legend.emplace_back(move_looks[m], move_names[m]);
   y = svg.legend(left, y, width - 2 * left, legend) + 4;
   const bool has_groups = layout.groups() > 1;
-  auto csv = has_groups ? csv_line({"rank", "node", "socket", "plays", "group"})
-                        : csv_line({"rank", "node", "socket", "plays"});
+  Table squares{"", {{"rank"}, {"node"}, {"socket"}, {"plays"}}};
+  if (has_groups) squares.columns.push_back({"group"});
   const auto draw_node = [&](int node, double x, double top) {
     svg.rect(x, top, box_width, box_height, "axis hollow");
     svg.text(x + 4, top + 12, fmt::format("node {}", node), "dim", Anchor::start, 11);
@@ -74,10 +72,7 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
                              : fmt::format("rank {}, socket {}, plays rank {} of node {}", rank, layout.socket(rank),
                                            plays, layout.node(plays)));
       ++place;
-      std::vector<std::string> row{std::to_string(rank), std::to_string(node), std::to_string(layout.socket(rank)),
-                                   std::to_string(plays)};
-      if (has_groups) row.push_back(std::to_string(layout.group(node)));
-      csv += csv_line(row);
+      squares.add({rank, node, layout.socket(rank), plays, layout.group(node)});
     }
   };
   for (int group = 0; group < layout.groups(); ++group) {
@@ -95,9 +90,15 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     const int rows = (drawn + in_a_row - 1) / in_a_row;
     y += rows * (box_height + apart);
   }
-  const Json json{{"schema_version", 1},          {"layout", layout.describe()}, {"ranks", layout.ranks()},
-                  {"plays_other_node", moved[2]}, {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
-  return std::move(svg).finish(y + 4, json_text(json, picture_indent), csv);
+  Document numbers;
+  numbers.facts({{"schema_version", 1},
+                 {"layout", layout.describe()},
+                 {"ranks", layout.ranks()},
+                 {"plays_other_node", moved[2]},
+                 {"plays_same_node", moved[1]},
+                 {"plays_itself", moved[0]}});
+  numbers.add(std::move(squares));
+  return std::move(svg).finish(y + 4, numbers);
 }
 
 }  // namespace commpass

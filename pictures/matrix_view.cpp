@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -87,27 +85,25 @@ std::string bitmap_of(const Matrix& matrix, const Shades& shades) {
   return png(matrix.bins, matrix.bins, pixels, palette());
 }
 
-std::string json_of(const ExchangeView& view, const std::vector<Matrix>& matrices) {
-  Json json{{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}};
-  for (const auto& matrix : matrices)
-    json["matrices"].push_back({{"name", matrix.name},
-                                {"messages", matrix.messages},
-                                {"bytes", matrix.bytes},
-                                {"cells", matrix.bins},
-                                {"ranks_in_a_cell", matrix.ranks_each},
-                                {"most_bytes_in_a_cell", std::ranges::max(matrix.cells)}});
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const std::vector<Matrix>& matrices) {
-  auto text = csv_line({"matrix", "first_sender", "first_receiver", "ranks_in_a_cell", "bytes"});
-  for (const auto& matrix : matrices)
+Document numbers_of(const ExchangeView& view, const std::vector<Matrix>& matrices) {
+  Table list{"matrices",
+             {{"name"}, {"messages"}, {"bytes"}, {"cells"}, {"ranks_in_a_cell"}, {"most_bytes_in_a_cell"}},
+             {},
+             Forms::json};
+  Table lines{"", {{"matrix"}, {"first_sender"}, {"first_receiver"}, {"ranks_in_a_cell"}, {"bytes"}}};
+  for (const auto& matrix : matrices) {
+    list.add({matrix.name, matrix.messages, number_cell(matrix.bytes), matrix.bins, matrix.ranks_each,
+              number_cell(std::ranges::max(matrix.cells))});
     for (std::size_t c = 0; c < matrix.cells.size(); ++c)
       if (matrix.cells[c] > 0)
-        text += csv_line({matrix.name, std::to_string(c / at(matrix.bins) * at(matrix.ranks_each)),
-                          std::to_string(c % at(matrix.bins) * at(matrix.ranks_each)),
-                          std::to_string(matrix.ranks_each), csv_number(matrix.cells[c])});
-  return text;
+        lines.add({matrix.name, c / at(matrix.bins) * at(matrix.ranks_each),
+                   c % at(matrix.bins) * at(matrix.ranks_each), matrix.ranks_each, number_cell(matrix.cells[c])});
+  }
+  Document numbers;
+  numbers.facts({{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}});
+  numbers.add(std::move(list));
+  numbers.add(std::move(lines));
+  return numbers;
 }
 
 }  // namespace
@@ -163,8 +159,7 @@ Picture draw_matrices(const ExchangeView& view, const std::string& id) {
     svg.rect(x, top + 31, image, image, "axis hollow");
   }
   const auto rows = (matrices.size() + in_a_row - 1) / in_a_row;
-  return std::move(svg).finish(y + static_cast<double>(rows) * (side + caption) + 4, json_of(view, matrices),
-                               csv_of(matrices));
+  return std::move(svg).finish(y + static_cast<double>(rows) * (side + caption) + 4, numbers_of(view, matrices));
 }
 
 }  // namespace commpass

@@ -11,7 +11,6 @@
 #include "model/median.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -79,16 +78,13 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
                     price.strategy, format_seconds(price.predicted_s), format_seconds(price.measured_s),
                     100 * (price.predicted_s / price.measured_s - 1)));
   svg.upward_text(14, top + side / 2, "predicted");
-  auto csv = csv_line({"exchange", "strategy", "predicted_s", "measured_s"});
-  Json json{{"schema_version", 1}, {"prices", Json::array()}};
-  for (const auto& price : prices) {
-    csv += csv_line({price.exchange, price.strategy, csv_number(price.predicted_s), csv_number(price.measured_s)});
-    json["prices"].push_back({{"exchange", price.exchange},
-                              {"strategy", price.strategy},
-                              {"predicted_s", price.predicted_s},
-                              {"measured_s", price.measured_s}});
-  }
-  return std::move(svg).finish(top + side + 48, json_text(json, picture_indent), csv);
+  Table table{"prices", {{"exchange"}, {"strategy"}, {"predicted_s"}, {"measured_s"}}};
+  for (const auto& [strategy, predicted_s, measured_s, exchange] : prices)
+    table.add({exchange, strategy, number_cell(predicted_s), number_cell(measured_s)});
+  Document numbers;
+  numbers.fact("schema_version", 1);
+  numbers.add(std::move(table));
+  return std::move(svg).finish(top + side + 48, numbers);
 }
 
 }  // namespace commpass

@@ -9,12 +9,10 @@
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -140,41 +138,36 @@ void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Ax
                        format_seconds(timed.low_s), format_seconds(timed.high_s), 100 * residual.ratio()));
 }
 
-std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
-  Json json{{"schema_version", 1}, {"lines", Json::array()}};
+Document numbers_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
+  Table list{"lines", {{"profile"}, {"locality"}, {"message"}, {"protocols"}}, {}, Forms::json};
+  Table measured{"measured", {{"locality"}, {"bytes"}, {"seconds"}, {"interval_s"}, {"residual"}}, {}, Forms::json};
+  Table points{"", {{"profile"}, {"locality"}, {"message"}, {"bytes"}, {"seconds"}}};
   for (const auto& line : lines) {
-    Json entry{
-        {"profile", line.machine}, {"locality", line.level_name}, {"message", line.is_next ? "further" : "lone"}};
+    const auto* const message = line.is_next ? "further" : "lone";
+    auto protocols = Json::array();
     for (const auto& protocol : line.channel->protocols) {
-      Json of_protocol{{"name", protocol.name},
-                       {"alpha_s", line.is_next ? protocol.alpha_next_s : protocol.alpha_s},
-                       {"beta_s_per_byte", line.is_next ? protocol.beta_next() : protocol.beta_s_per_byte}};
-      if (protocol.max_bytes < std::numeric_limits<Bytes>::max()) of_protocol["max_bytes"] = protocol.max_bytes;
-      entry["protocols"].push_back(std::move(of_protocol));
+      protocols.push_back({{"name", protocol.name},
+                           {"alpha_s", line.is_next ? protocol.alpha_next_s : protocol.alpha_s},
+                           {"beta_s_per_byte", line.is_next ? protocol.beta_next() : protocol.beta_s_per_byte}});
+      if (protocol.max_bytes < std::numeric_limits<Bytes>::max()) protocols.back()["max_bytes"] = protocol.max_bytes;
     }
-    json["lines"].push_back(std::move(entry));
-  }
-  if (!residuals.empty()) json["measured"] = Json::array();
-  for (const auto& residual : residuals)
-    json["measured"].push_back({{"locality", residual.timed->level},
-                                {"bytes", residual.timed->bytes},
-                                {"seconds", residual.timed->seconds},
-                                {"interval_s", {residual.timed->low_s, residual.timed->high_s}},
-                                {"residual", residual.ratio()}});
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
-  auto text = csv_line({"profile", "locality", "message", "bytes", "seconds"});
-  for (const auto& line : lines)
+    list.add({line.machine, line.level_name, message, {protocols, ""}});
     for (const auto& range : ranges_of(*line.channel))
       for (const auto size : sizes_in(range.from, range.to))
-        text += csv_line({line.machine, line.level_name, line.is_next ? "further" : "lone", csv_number(size),
-                          csv_number(line.seconds(size))});
-  for (const auto& residual : residuals)
-    text += csv_line({residual.line->machine, residual.timed->level, "measured", csv_number(residual.timed->bytes),
-                      csv_number(residual.timed->seconds)});
-  return text;
+        points.add({line.machine, line.level_name, message, number_cell(size), number_cell(line.seconds(size))});
+  }
+  for (const auto& residual : residuals) {
+    const auto& timed = *residual.timed;
+    const auto bytes = number_cell(timed.bytes), seconds = number_cell(timed.seconds);
+    measured.add({timed.level, bytes, seconds, {{timed.low_s, timed.high_s}, ""}, number_cell(residual.ratio())});
+    points.add({residual.line->machine, timed.level, "measured", bytes, seconds});
+  }
+  Document numbers;
+  numbers.fact("schema_version", 1);
+  numbers.add(std::move(list));
+  if (!residuals.empty()) numbers.add(std::move(measured));
+  numbers.add(std::move(points));
+  return numbers;
 }
 
 }  // namespace
@@ -234,7 +227,7 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
     }
   }
   for (const auto& residual : residuals) draw_timed(svg, residual, across, up);
-  return std::move(svg).finish(top + height + 48, json_of(lines, residuals), csv_of(lines, residuals));
+  return std::move(svg).finish(top + height + 48, numbers_of(lines, residuals));
 }
 
 }  // namespace commpass

@@ -58,20 +58,24 @@ void Page::lines(const std::string& text) {
   body_ += "</div>\n";
 }
 
-void Page::table(const PageTable& table) {
+void Page::table(const Table& table) {
   append(body_, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
          escape_xml(table.caption));
-  for (const auto& column : table.columns)
-    append(body_, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(in_few_lines(column)));
+  const auto columns = columns_in(table, Forms::page);
+  for (const auto column : columns)
+    append(body_, "<th scope=\"col\"><button type=\"button\">{}</button></th>",
+           escape_xml(in_few_lines(table.columns[column].heading)));
   append(body_, "</tr></thead><tbody>\n");
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     append(body_, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");
-    for (const auto& cell : table.rows[r]) {
+    const auto& row = table.rows[r];
+    for (const auto column : columns) {
       // The first cell of a row names it.
-      const auto* const element = &cell == table.rows[r].data() ? "th scope=\"row\"" : "td";
-      if (cell.number) append(body_, "<{} class=\"number\" data-value=\"{}\">", element, *cell.number);
+      const auto* const element = column == columns.front() ? "th scope=\"row\"" : "td";
+      if (column < row.cells.size() && row.cells[column].value.is_number())
+        append(body_, "<{} class=\"number\" data-value=\"{}\">", element, row.cells[column].value.get<double>());
       else append(body_, "<{}>", element);
-      append(body_, "{}</{:.2}>", escape_xml(cell.text), element);
+      append(body_, "{}</{:.2}>", escape_xml(text_of(row, column, table)), element);
     }
     append(body_, "</tr>\n");
   }

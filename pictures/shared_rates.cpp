@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -122,38 +120,37 @@ void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const
   svg.point(x, at(point.seconds), rate.look, tip);
 }
 
-std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates) {
-  Json json{{"schema_version", 1}, {"profile", profile.machine.name}, {"rates", Json::array()}};
-  for (const auto& rate : rates) {
-    Json entry{{"parameter", rate.parameter}, {"locality", profile.machine.name_of(rate.level)}, {"bytes", rate.bytes}};
-    entry["rate_bytes_per_s"] = std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json();
-    entry["alone_s"] = rate.line_seconds(1);
-    entry["measured"] = Json::array();
-    for (const auto& point : rate.timed) {
-      Json measured{{"pairs", point.pairs}, {"seconds", point.seconds}, {"interval_s", {point.low_s, point.high_s}}};
-      if (rate.has_line()) {
-        measured["line_s"] = rate.line_seconds(point.pairs);
-        measured["residual"] = rate.residual(point);
-      }
-      entry["measured"].push_back(std::move(measured));
-    }
-    json["rates"].push_back(std::move(entry));
-  }
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const std::vector<SharedRate>& rates, double pairs_max) {
-  auto text = csv_line({"parameter", "bytes", "kind", "pairs", "seconds", "rate_of_a_pair_bytes_per_s"});
+Document numbers_of(const Profile& profile, const std::vector<SharedRate>& rates, double pairs_max) {
+  Table list{"rates", {{"parameter"}, {"locality"}, {"bytes"}, {"rate_bytes_per_s"}, {"alone_s"}, {"measured"}}};
+  list.forms = Forms::json;
+  Table lines{"", {{"parameter"}, {"bytes"}, {"kind"}, {"pairs"}, {"seconds"}, {"rate_of_a_pair_bytes_per_s"}}};
   for (const auto& rate : rates) {
     const auto add = [&](const char* kind, double pairs, Seconds seconds) {
-      text += csv_line({rate.parameter, csv_number(rate.bytes), kind, csv_number(pairs), csv_number(seconds),
-                        csv_number(rate.rate_of(seconds))});
+      lines.add({rate.parameter, number_cell(rate.bytes), kind, number_cell(pairs), number_cell(seconds),
+                 number_cell(rate.rate_of(seconds))});
     };
     if (rate.has_line())
       for (const auto pairs : pairs_along(rate, pairs_max)) add("line", pairs, rate.line_seconds(pairs));
-    for (const auto& point : rate.timed) add("measured", point.pairs, point.seconds);
+    auto timed = Json::array();
+    for (const auto& point : rate.timed) {
+      add("measured", point.pairs, point.seconds);
+      timed.push_back(
+          {{"pairs", point.pairs}, {"seconds", point.seconds}, {"interval_s", {point.low_s, point.high_s}}});
+      if (rate.has_line())
+        timed.back().update({{"line_s", rate.line_seconds(point.pairs)}, {"residual", rate.residual(point)}});
+    }
+    list.add({rate.parameter,
+              profile.machine.name_of(rate.level),
+              number_cell(rate.bytes),
+              {std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json(), ""},
+              number_cell(rate.line_seconds(1)),
+              {timed, ""}});
   }
-  return text;
+  Document numbers;
+  numbers.facts({{"schema_version", 1}, {"profile", profile.machine.name}});
+  numbers.add(std::move(list));
+  numbers.add(std::move(lines));
+  return numbers;
 }
 
 int drawn_pairs_of(const std::vector<SharedRate>& rates) {
@@ -216,7 +213,7 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
   }
   for (const auto& rate : rates)
     for (const auto& point : rate.timed) draw_timed(svg, rate, point, across, up);
-  return std::move(svg).finish(top + height + 48, json_of(profile, rates), csv_of(rates, pairs_max));
+  return std::move(svg).finish(top + height + 48, numbers_of(profile, rates, pairs_max));
 }
 
 }  // namespace commpass

@@ -136,7 +136,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   svg.text(left + (width - left - right) / 2, bottom + 34, name_of_key(report.keys[1]), "dim", Anchor::middle);
   bottom += 46;
   for (const auto& note : notes_of(report)) bottom = svg.paragraph(bottom + 10, "† " + note + ".");
-  return std::move(svg).finish(bottom + 4, sweep_json(report), sweep_csv(report));
+  return std::move(svg).finish(bottom + 4, document_of(report), 2);
 }
 
 }  // namespace commpass

@@ -265,10 +265,10 @@ double Svg::head(std::string_view introduction) {
   return paragraph(introduction_y, introduction, introduction_size);
 }
 
-Picture Svg::finish(double height, std::string json, std::string csv) && {
+Picture Svg::finish(double height, const Document& numbers, int indent) && {
   picture_.height = height;
-  picture_.json = std::move(json);
-  picture_.csv = std::move(csv);
+  picture_.json = json_text(numbers.json(), indent);
+  picture_.csv = numbers.write(Form::csv);
   return std::move(picture_);
 }
 

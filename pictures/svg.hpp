@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pictures/picture.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -74,7 +75,9 @@ class Svg {
   /// The title, and a paragraph below it. @return the y below
   double head(std::string_view introduction);
 
-  Picture finish(double height, std::string json, std::string csv) &&;
+  /// @param numbers  of the picture, as JSON and CSV
+  /// @param indent   of JSON: numbers take many lines
+  Picture finish(double height, const Document& numbers, int indent = 1) &&;
 
  private:
   void element(std::string_view name, std::string_view classes, std::string_view attributes, std::string_view tip);

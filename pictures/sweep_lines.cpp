@@ -122,7 +122,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
     for (std::size_t p = 0; p < one.points.size(); ++p)
       if (one.points[p].second > 0)
         svg.point(across.at(one.points[p].first), up.at(one.points[p].second), one.look, one.tips[p]);
-  return std::move(svg).finish(top + height + 48, sweep_json(report), sweep_csv(report));
+  return std::move(svg).finish(top + height + 48, document_of(report), 2);
 }
 
 }  // namespace commpass

@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -101,26 +99,23 @@ Seconds send_end(const Trace& trace, const TraceLeg& leg) {
   return when;
 }
 
-std::string json_of(const ExchangeView& view, const Trace& trace, const std::vector<Rank>& rows) {
-  Json json{{"schema_version", 1},
-            {"strategy", to_string(view.strategy)},
-            {"predicted_s", trace.cost.seconds},
-            {"ranks_drawn", rows}};
-  json["critical"] = Json::array();
+Document numbers_of(const ExchangeView& view, const Trace& trace, const std::vector<Rank>& rows) {
+  Table critical{"critical", {{"from"}, {"to"}, {"stage"}, {"begin_s"}, {"end_s"}}, {}, Forms::json};
+  Table spans{"", {{"rank"}, {"activity"}, {"stage"}, {"begin_s"}, {"end_s"}, {"to"}, {"bytes"}}};
   for (const auto& leg : trace.critical)
-    json["critical"].push_back(
-        {{"from", leg.from}, {"to", leg.to}, {"stage", leg.stage + 1}, {"begin_s", leg.begin}, {"end_s", leg.end}});
-  return json_text(json, picture_indent);
-}
-
-std::string csv_of(const Trace& trace, const std::vector<Rank>& rows) {
-  auto text = csv_line({"rank", "activity", "stage", "begin_s", "end_s", "to", "bytes"});
+    critical.add({leg.from, leg.to, leg.stage + 1, number_cell(leg.begin), number_cell(leg.end)});
   for (const auto rank : rows)
     for (const auto& span : trace.spans_of(rank))
-      text += csv_line({std::to_string(rank), name_of(span.activity), std::to_string(span.stage + 1),
-                        csv_number(span.begin), csv_number(span.end), span.peer < 0 ? "" : std::to_string(span.peer),
-                        span.activity == Activity::send ? std::to_string(span.bytes) : ""});
-  return text;
+      spans.add({rank, name_of(span.activity), span.stage + 1, number_cell(span.begin), number_cell(span.end),
+                 span.peer < 0 ? Cell() : span.peer, span.activity == Activity::send ? span.bytes : Cell()});
+  Document numbers;
+  numbers.facts({{"schema_version", 1},
+                 {"strategy", to_string(view.strategy)},
+                 {"predicted_s", trace.cost.seconds},
+                 {"ranks_drawn", rows}});
+  numbers.add(std::move(critical));
+  numbers.add(std::move(spans));
+  return numbers;
 }
 
 }  // namespace
@@ -180,7 +175,7 @@ Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::s
     svg.path(path, "halo");
     svg.path(path, "bold", "the critical path");
   }
-  return std::move(svg).finish(bottom + 34, json_of(view, trace, rows), csv_of(trace, rows));
+  return std::move(svg).finish(bottom + 34, numbers_of(view, trace, rows));
 }
 
 std::string chrome_trace(const ExchangeView& view, const Trace& trace) {

@@ -10,7 +10,6 @@
 #include "preload/record_table.hpp"
 #include "preload/settings.hpp"
 #include "preload/ticks.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 

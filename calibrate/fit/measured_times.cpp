@@ -15,7 +15,6 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 namespace {

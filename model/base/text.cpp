@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 
 namespace commpass {
 
@@ -285,6 +286,27 @@ std::string wrap_lines(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return result;
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::vector<std::string> quoted;
+  for (auto field : fields) {
+    if (field.find_first_of(",\"\r\n") != std::string::npos) {
+      for (auto at = field.find('"'); at != std::string::npos; at = field.find('"', at + 2)) field.insert(at, 1, '"');
+      field.insert(0, 1, '"');
+      field += '"';
+    }
+    quoted.push_back(std::move(field));
+  }
+  return join(quoted, ",") + "\n";
+}
+
+std::string csv_number(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : ""; }
+
+std::string fitted(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const auto end = (width - 1) / 2;
+  return text.substr(0, width - 1 - end) + "~" + text.substr(text.size() - end);
 }
 
 }  // namespace commpass

@@ -73,6 +73,14 @@ std::string format_error(double error);
 /// "+12%", for a column; else as format_error.
 std::string format_rounded_error(double error);
 
+/// One line of comma-separated values (RFC 4180): a field with a comma, a quote or a line break is quoted.
+std::string csv_line(const std::vector<std::string>& fields);
+/// The shortest text that round-trips; nothing: an empty text.
+std::string csv_number(const std::optional<double>& number);
+
+/// The text; one that is longer than the column has '~' in place of its middle.
+std::string fitted(const std::string& text, std::size_t width);
+
 /// The widest line of a text for people.
 inline constexpr std::size_t text_columns = 100;
 

@@ -143,7 +143,7 @@ void advise_on(const AdviceOptions& arguments) {
   }
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
   if (!arguments.svg.empty()) write_picture(draw_calls_over_time(advice), arguments.svg);
-  std::fputs((arguments.json ? advice_json(advice) : advice_text(advice)).c_str(), stdout);
+  std::fputs(document_of(advice).write(arguments.json ? Form::json : Form::text).c_str(), stdout);
 }
 
 }  // namespace

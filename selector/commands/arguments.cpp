@@ -19,8 +19,6 @@
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/number_checks.hpp"
-#include "selector/report/call_report.hpp"
-#include "selector/report/report.hpp"
 
 namespace commpass {
 
@@ -224,20 +222,6 @@ void require_place(const Strategy& strategy, DataPlace place) {
   if (place == DataPlace::host && !strategy.path.is_host())
     throw InputError("strategy " + to_string(strategy), "its data is on devices",
                      "add --memory device, or leave '" + to_string(strategy.path) + "' out");
-}
-
-void SelectionArguments::print(const Report& report, const std::string& explanation) const {
-  if (format.json || format.csv) {
-    std::fputs((format.json ? report_json : report_csv)(report, top).c_str(), stdout);
-    std::fputs(wrap_lines(explanation).c_str(), stderr);
-  } else {
-    fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", wrap_lines(explanation));
-  }
-}
-
-void SelectionArguments::print(const CallReport& report) const {
-  const auto text = format.json ? call_report_json : format.csv ? call_report_csv : call_report_table;
-  std::fputs(text(report).c_str(), stdout);
 }
 
 }  // namespace commpass

@@ -17,9 +17,6 @@
 
 namespace commpass {
 
-struct CallReport;
-struct Report;
-
 /// PATTERN: a pattern file, a matrix and a number of ranks, or a generator.
 struct PatternArguments {
   std::string pattern_file, matrix_file, generator;
@@ -95,9 +92,6 @@ struct SelectionArguments {
   /// @throws InputError, also for a path that does not go with the memory
   /// @param cartesian  of its neighbourhood "cartesian" and "trivial" are strategies, too (on_grid)
   std::vector<Strategy> named_strategies(const std::optional<CartesianPattern>& cartesian = {}) const;
-  /// A table and the explanation on stdout; with --json or --csv, that on stdout and the explanation on stderr.
-  void print(const Report& report, const std::string& explanation) const;
-  void print(const CallReport& report) const;
 };
 
 /// @throws InputError if a strategy names a path of devices for data in host memory

@@ -3,113 +3,100 @@
 
 #include <memory>
 
-#include "model/base/json.hpp"
+#include "model/base/format.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 namespace {
 
-void print_json(const Json& json) { fmt::print("{}", json_text(json)); }
+/// What a strategy or a pattern takes: an object of JSON, and "name: meaning" for people and CSV.
+class Meanings {
+ public:
+  void add(const std::string& name, const std::string& words, Json value) {
+    json_[name] = std::move(value);
+    list_.push_back(name + ": " + words);
+  }
+  Cell json() const { return {json_, ""}; }
+  Cell field() const { return join(list_, "; "); }
+  std::string lines() const {
+    std::string text;
+    for (const auto& each : list_) text += "      " + each + "\n";
+    return text;
+  }
 
-/// "meaning; meaning", as one field.
-template <class Items, class Describe>
-std::string joined(const Items& items, Describe describe) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : "; ") + describe(item);
-  return text;
-}
+ private:
+  Json json_ = Json::object();
+  std::vector<std::string> list_;
+};
 
-void strategies_text() {
-  fmt::print(
+Document strategies() {
+  Table strategies{"strategies", {{"name"}, {"usage"}, {"summary"}, {"source"}, {"parameters"}}, {}, Forms::json};
+  Table paths{"paths", {{"name"}, {"usage"}, {"summary"}, {"source"}}, {}, Forms::json};
+  Table found{"discoveries", {{"name"}, {"summary"}, {"source"}}, {}, Forms::json};
+  Table lines{"", {{"kind"}, {"name"}, {"usage"}, {"summary"}, {"source"}, {"parameters"}}};
+  std::string text =
       "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
-      "block):\n");
+      "block):\n";
+  const auto add_text = [&](const std::string& usage, const std::string& summary, const std::string& source) {
+    append(text, "  {}\n      {}\n      {}\n", usage, summary, source);
+  };
   for (const auto& row : catalogue()) {
-    fmt::print("  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
-    for (const auto& parameter : row.parameters) fmt::print("      {}: {}\n", parameter.name, parameter.meaning);
+    Meanings parameters;
+    for (const auto& parameter : row.parameters) parameters.add(parameter.name, parameter.meaning, parameter.meaning);
+    add_text(row.usage, row.summary, row.source);
+    text += parameters.lines();
+    strategies.add({row.name, row.usage, row.summary, row.source, parameters.json()});
+    lines.add({"strategy", row.name, row.usage, row.summary, row.source, parameters.field()});
   }
-  fmt::print("\nMemory paths, after all else ('standard@device'); without one, the data lies in host memory:\n");
-  for (const auto& row : data_path_rows) fmt::print("  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
-  fmt::print("\nDiscoveries of sparse exchanges, after a '+' ('direct+nbx'):\n");
-  for (const auto& row : discoveries()) fmt::print("  {}\n      {}\n      {}\n", row.name, row.summary, row.source);
-}
-
-void strategies_json() {
-  Json json{
-      {"schema_version", 1}, {"strategies", Json::array()}, {"paths", Json::array()}, {"discoveries", Json::array()}};
-  for (const auto& row : catalogue()) {
-    auto parameters = Json::object();
-    for (const auto& parameter : row.parameters) parameters[parameter.name] = parameter.meaning;
-    json["strategies"].push_back({{"name", row.name},
-                                  {"usage", row.usage},
-                                  {"summary", row.summary},
-                                  {"source", row.source},
-                                  {"parameters", std::move(parameters)}});
+  text += "\nMemory paths, after all else ('standard@device'); without one, the data lies in host memory:\n";
+  for (const auto& row : data_path_rows) {
+    add_text(row.usage, row.summary, row.source);
+    paths.add({row.name, row.usage, row.summary, row.source});
+    lines.add({"path", row.name, std::string("STRATEGY") + row.usage, row.summary, row.source});
   }
-  for (const auto& row : data_path_rows)
-    json["paths"].push_back(
-        {{"name", row.name}, {"usage", row.usage}, {"summary", row.summary}, {"source", row.source}});
-  for (const auto& row : discoveries())
-    json["discoveries"].push_back({{"name", row.name}, {"summary", row.summary}, {"source", row.source}});
-  print_json(json);
+  text += "\nDiscoveries of sparse exchanges, after a '+' ('direct+nbx'):\n";
+  for (const auto& row : discoveries()) {
+    add_text(row.name, row.summary, row.source);
+    found.add({row.name, row.summary, row.source});
+    lines.add({"discovery", row.name, std::string("ROUTE+") + row.name, row.summary, row.source});
+  }
+  Document document;
+  document.fact("schema_version", 1);
+  document.text(text);
+  for (auto* table : {&strategies, &paths, &found, &lines}) document.add(std::move(*table));
+  return document;
 }
 
-void strategies_csv() {
-  std::string text = csv_line({"kind", "name", "usage", "summary", "source", "parameters"});
-  for (const auto& row : catalogue())
-    text += csv_line({"strategy", row.name, row.usage, row.summary, row.source,
-                      joined(row.parameters, [](const auto& p) { return std::string(p.name) + ": " + p.meaning; })});
-  for (const auto& row : data_path_rows)
-    text += csv_line({"path", row.name, std::string("STRATEGY") + row.usage, row.summary, row.source, ""});
-  for (const auto& row : discoveries())
-    text += csv_line({"discovery", row.name, std::string("ROUTE+") + row.name, row.summary, row.source, ""});
-  fmt::print("{}", text);
-}
-
-std::string default_of(const GeneratorKey& key) {
-  return *key.default_value ? fmt::format(" (default {})", key.default_value) : "";
-}
-
-void patterns_text() {
-  fmt::print("Pattern kinds for --generate:\n");
+Document patterns() {
+  Table table{"patterns", {{"name"}, {"summary"}, csv_column("keys"), json_column("keys")}};
+  std::string text = "Pattern kinds for --generate:\n";
   for (const auto& generator : generators()) {
-    fmt::print("  {}: {}\n", generator.name, generator.summary);
-    for (const auto& key : generator.keys) fmt::print("      {}: {}{}\n", key.name, key.meaning, default_of(key));
+    Meanings keys;
+    for (const auto& key : generator.keys) {
+      const auto* const usual = key.default_value;
+      keys.add(key.name, key.meaning + (*usual ? fmt::format(" (default {})", usual) : std::string()),
+               {{"meaning", key.meaning}, {"default", *usual ? Json(usual) : Json()}});
+    }
+    append(text, "  {}: {}\n{}", generator.name, generator.summary, keys.lines());
+    table.add({generator.name, generator.summary, keys.field(), keys.json()});
   }
+  Document document;
+  document.fact("schema_version", 1);
+  document.text(text);
+  document.add(std::move(table));
+  return document;
 }
 
-void patterns_json() {
-  Json json{{"schema_version", 1}, {"patterns", Json::array()}};
-  for (const auto& generator : generators()) {
-    auto keys = Json::object();
-    for (const auto& key : generator.keys)
-      keys[key.name] = {{"meaning", key.meaning}, {"default", *key.default_value ? Json(key.default_value) : Json()}};
-    json["patterns"].push_back({{"name", generator.name}, {"summary", generator.summary}, {"keys", std::move(keys)}});
-  }
-  print_json(json);
-}
-
-void patterns_csv() {
-  std::string text = csv_line({"name", "summary", "keys"});
-  for (const auto& generator : generators())
-    text += csv_line({generator.name, generator.summary, joined(generator.keys, [](const auto& key) {
-                        return fmt::format("{}: {}{}", key.name, key.meaning, default_of(key));
-                      })});
-  fmt::print("{}", text);
-}
-
-using Print = void (*)();
-
-Command catalogue_command(const char* name, const char* summary, Print text, Print json, Print csv) {
+Command catalogue_command(const char* name, const char* summary, Document (*make)()) {
   Command command{name, summary};
   auto format = std::make_shared<OutputFormat>();
   format->add_to(command);
-  command.run = [=] { (format->json ? json : format->csv ? csv : text)(); };
+  command.run = [=] { format->print(make()); };
   return command;
 }
 
@@ -117,12 +104,11 @@ Command catalogue_command(const char* name, const char* summary, Print text, Pri
 
 Command strategies_command() {
   return catalogue_command("strategies", "the strategies that --strategy takes, with their parameters and sources",
-                           strategies_text, strategies_json, strategies_csv);
+                           strategies);
 }
 
 Command patterns_command() {
-  return catalogue_command("patterns", "the kinds of patterns that --generate takes, with their keys", patterns_text,
-                           patterns_json, patterns_csv);
+  return catalogue_command("patterns", "the kinds of patterns that --generate takes, with their keys", patterns);
 }
 
 }  // namespace commpass

@@ -204,8 +204,7 @@ void measure_by_launches(const MeasureArguments& arguments, const std::string& p
     launch(arguments.launches, arguments.progress, number, words, told, output.path());
     reports.push_back(read_file(output.path()));
   }
-  const auto joined = join_launches(reports);
-  std::fputs((arguments.selection.format.json ? launches_json(joined) : launches_table(joined)).c_str(), stdout);
+  arguments.selection.format.print(document_of(join_launches(reports)));
 }
 
 }  // namespace commpass

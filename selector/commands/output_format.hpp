@@ -1,7 +1,10 @@
-// The switches that say in which form a table is printed, declared once.
+// How the tables of several commands are printed.
 #pragma once
 
+#include <string>
+
 #include "selector/commands/switches.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -12,6 +15,8 @@ struct OutputFormat {
 
   /// Adds --json and --csv.
   void add_to(Command& command);
+  /// The document on stdout, and an explanation below text; beside other forms it is on stderr.
+  void print(const Document& document, const std::string& explanation = {}) const;
 };
 
 }  // namespace commpass

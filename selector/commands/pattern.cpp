@@ -1,6 +1,4 @@
 // commpass pattern: writes a pattern, or tells what it is like.
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "selector/commands/arguments.hpp"
@@ -30,10 +28,7 @@ void run(const PatternOptions& arguments) {
   const auto layout = arguments.layout.find(pattern.ranks, environment);
   arguments.layout.warn_uneven(pattern.ranks);
   const auto* where = layout ? &*layout : nullptr;
-  const auto report = arguments.format.json  ? statistics_json
-                      : arguments.format.csv ? statistics_csv
-                                             : statistics_table;
-  fmt::print("{}", report(statistics(pattern, where), arguments.pattern.describe(), where));
+  arguments.format.print(document_of(statistics(pattern, where), arguments.pattern.describe(), where));
 }
 
 }  // namespace

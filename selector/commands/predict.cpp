@@ -48,9 +48,7 @@ void print_sweep(const PredictArguments& arguments, const PredictOutput& output)
   output.picture.check(ranges.size());
   const auto report = with_progress([&] { return run_sweep(arguments, ranges); });
   output.picture.write(report);
-  const auto& format = arguments.selection.format;
-  const auto print = format.json ? sweep_json : format.csv ? sweep_csv : sweep_table;
-  std::fputs(print(report).c_str(), stdout);
+  arguments.selection.format.print(document_of(report));
 }
 
 /// The pattern that a picture of messages or a trace needs; nothing where none is asked for.
@@ -84,15 +82,10 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
     throw InputError("--trace " + output.trace,
                      "a sparse exchange finds its messages while it runs and has no plan to trace", "leave it out");
   const auto& selection = arguments.selection;
-  const auto& format = selection.format;
   const auto prediction = with_progress([&] { return predict_sparse(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
   selection.layout.warn_uneven(prediction.layout.ranks());
-  const auto print = format.json ? sparse_report_json : format.csv ? sparse_report_csv : sparse_report_table;
-  const bool is_data = format.json || format.csv;
-  std::fputs(print(prediction.report, selection.top).c_str(), stdout);
-  if (!prediction.explanation.empty())
-    std::fputs(((is_data ? "" : "\n") + prediction.explanation).c_str(), is_data ? stderr : stdout);
+  selection.format.print(document_of(prediction.report, selection.top), prediction.explanation);
 }
 
 /// @throws InputError if an input file would be replaced
@@ -115,7 +108,8 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   tell_of_use(prediction.profile, prediction.layout);
   arguments.selection.layout.warn_uneven(prediction.layout.ranks());
   // Before the files: prices are told even where they cannot be written.
-  arguments.selection.print(prediction.report, prediction.explanation);
+  const auto& selection = arguments.selection;
+  selection.format.print(document_of(prediction.report, selection.top), prediction.explanation);
   std::optional<ExchangeView> view;
   if (pattern)
     view = view_exchange(std::move(*pattern), prediction.layout, as_run(prediction.report.rows.front().candidate));

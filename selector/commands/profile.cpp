@@ -20,7 +20,6 @@
 #include "selector/commands/output_format.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
-#include "selector/report/forms.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
@@ -83,33 +82,31 @@ struct ListedProfile {
 };
 
 void list(const OutputFormat& format) {
-  auto entries = Json::array();
-  std::string table = format.csv ? csv_line({"name", "verdict", "path", "site", "processor", "network",
-                                             "ranks_per_node", "missing", "median_factor"})
-                                 : "";
+  Table table{"profiles",
+              {{"name", {}, -20, {}, 0},
+               {"verdict", {}, -13, {}, 1},
+               {"path", {}, -1, {}, 1},
+               {"site"},
+               {"processor"},
+               {"network"},
+               csv_column("ranks_per_node"),
+               {"missing"},
+               json_column("ranks_per_node"),
+               csv_column("median_factor"),
+               json_column("median_factor")}};
   for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
-    const auto name = std::filesystem::path(path).stem().string();
     const ListedProfile profile(path);
-    const auto ranks = profile.ranks_per_node > 0 ? std::to_string(profile.ranks_per_node) : "";
-    Json entry{{"name", name},
-               {"verdict", profile.verdict},
-               {"path", path},
-               {"site", profile.site},
-               {"processor", profile.processor},
-               {"network", profile.network},
-               {"missing", profile.missing}};
-    if (profile.ranks_per_node > 0) entry["ranks_per_node"] = profile.ranks_per_node;
-    if (profile.median_factor) entry["median_factor"] = *profile.median_factor;
-    entries.push_back(std::move(entry));
-    table +=
-        format.csv
-            ? csv_line({name, profile.verdict, path, profile.site, profile.processor, profile.network, ranks,
-                        profile.missing, profile.median_factor ? fmt::format("{:.3g}", *profile.median_factor) : ""})
-            : fmt::format("{:<20} {:<13} {}\n", name, profile.verdict, path) +
-                  (profile.line().empty() ? "" : wrap_lines("  " + profile.line() + "\n"));
+    const auto ranks = profile.ranks_per_node > 0 ? profile.ranks_per_node : Cell();
+    table.add({std::filesystem::path(path).stem().string(), profile.verdict, path, profile.site, profile.processor,
+               profile.network, ranks, profile.missing, ranks,
+               profile.median_factor ? fmt::format("{:.3g}", *profile.median_factor) : Cell(),
+               number_cell(profile.median_factor)});
+    if (const auto line = profile.line(); !line.empty()) table.rows.back().below = wrap_lines("  " + line + "\n");
   }
-  const Json listed{{"schema_version", 1}, {"profiles", entries}};
-  fmt::print("{}", format.json ? json_text(listed) : table);
+  Document document;
+  document.fact("schema_version", 1);
+  document.add(std::move(table));
+  format.print(document);
 }
 
 /// On stderr, so that the JSON of `show` stays one.
@@ -155,8 +152,7 @@ void list_parameters(bool markdown) {
 }
 
 void compare(const std::string& first, const std::string& second, const OutputFormat& format) {
-  const auto print = format.json ? compare_profiles_json : format.csv ? compare_profiles_csv : compare_profiles_table;
-  fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
+  format.print(compare_profiles(read_profile(path_of(first)), read_profile(path_of(second))));
 }
 
 void merge(const std::vector<std::string>& names, const std::string& output) {

@@ -33,7 +33,6 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
-#include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/profile_text.hpp"
@@ -47,12 +46,17 @@ struct ReportArguments {
   std::string output, record, sweep, other_profile, other_strategy, measured;
 };
 
-PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), seconds}; }
+/// A table of a page alone.
+Table page_table(const std::string& caption, const std::vector<std::string>& headings) {
+  Table table{.key = {}, .caption = caption};
+  for (const auto& heading : headings) table.columns.push_back({.key = {}, .heading = heading});
+  return table;
+}
 
-PageTable ranking_table(const Report& report, DataPlace place) {
-  PageTable table{"All strategies that were priced. A click on a column's name sorts.",
-                  {"strategy", "predicted", "against standard", "tie", "messages per stage", "bytes sent by a rank"},
-                  {}};
+Table ranking_table(const Report& report, DataPlace place) {
+  auto table =
+      page_table("All strategies that were priced. A click on a column's name sorts.",
+                 {"strategy", "predicted", "against standard", "tie", "messages per stage", "bytes sent by a rank"});
   std::vector<Candidate> candidates;
   for (const auto& row : report.rows) candidates.push_back(row.candidate);
   for (const auto& row : report.baselines) candidates.push_back(row.candidate);
@@ -60,34 +64,30 @@ PageTable ranking_table(const Report& report, DataPlace place) {
   for (const auto& candidate : candidates) {
     const auto name = to_string(candidate.strategy);
     if (name == report.chosen) table.marked = table.rows.size();
-    const auto bytes = bytes_per_stage(candidate.cost);
     const auto own = candidate.cost.seconds, others = standard ? standard->cost.seconds : 0;
     const auto speed = own > 0 && others > 0 ? compare_speed(own, others) : "";
-    table.rows.push_back({name,
-                          seconds_cell(own),
-                          speed.empty() ? PageCell("-") : PageCell(speed.substr(0, speed.rfind(' ')), others / own),
-                          report.ties.contains(candidate.strategy) ? "~" : "",
-                          messages_per_stage(candidate.cost),
-                          {format_bytes(static_cast<double>(bytes)), static_cast<double>(bytes)}});
+    table.add({name, seconds_cell(own),
+               speed.empty() ? Cell("-") : Cell(others / own, speed.substr(0, speed.rfind(' '))),
+               report.ties.contains(candidate.strategy) ? "~" : "", messages_per_stage(candidate.cost),
+               bytes_cell(bytes_per_stage(candidate.cost))});
   }
   return table;
 }
 
 /// Part by part, what one strategy spends more than another.
-PageTable parts_table(const Candidate& chosen, const Candidate& other) {
-  PageTable table{"What the two spend their time on, over all stages",
-                  {"part", to_string(chosen.strategy), to_string(other.strategy), "difference"},
-                  {}};
+Table parts_table(const Candidate& chosen, const Candidate& other) {
+  auto table = page_table("What the two spend their time on, over all stages",
+                          {"part", to_string(chosen.strategy), to_string(other.strategy), "difference"});
   const auto sum = [](const Candidate& candidate, std::size_t part) {
     return std::accumulate(candidate.cost.stages.begin(), candidate.cost.stages.end(), 0.0,
                            [&](double total, const StageCost& stage) { return total + stage.parts[part]; });
   };
   const auto add = [&](const std::string& name, Seconds first, Seconds second) {
     const auto difference = second - first;
-    table.rows.push_back({name,
-                          seconds_cell(first),
-                          seconds_cell(second),
-                          {(difference < 0 ? "−" : "+") + format_seconds(std::abs(difference)), difference}});
+    table.add({name,
+               seconds_cell(first),
+               seconds_cell(second),
+               {difference, (difference < 0 ? "−" : "+") + format_seconds(std::abs(difference))}});
   };
   for (std::size_t p = 0; p < cost_part_count; ++p)
     add(describe(static_cast<CostPart>(p)), sum(chosen, p), sum(other, p));
@@ -130,8 +130,8 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   const auto prediction = make_prediction(arguments.predict);
   arguments.predict.selection.layout.warn_uneven(prediction.layout.ranks());
   page.heading("The choice");
-  PageTable context{"Predicted exchange", {"what", "value"}, {}};
-  for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
+  auto context = page_table("Predicted exchange", {"what", "value"});
+  for (const auto& [key, value] : prediction.report.context) context.add({key, value});
   page.table(context);
   page.paragraph(describe_choice(prediction.report) + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
@@ -160,85 +160,35 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   add_messages(page, drawn, prediction, other && !is_chosen ? &other->strategy : nullptr);
 }
 
-std::string percent(double share) {
-  constexpr double percents = 100;
-  return format_fixed(percents * share, 1) + " %";
-}
-
 /// What a recorded run is, before anything is said of its calls.
-PageTable run_table(const Record& record) {
+Table run_table(const Record& record) {
   const auto measured_s = measured_in_calls(record);
-  return {"Recorded run",
-          {"what", "value"},
-          {{"program", record.program},
-           {"MPI library", record.mpi},
-           {"layout", parse_layout(record.layout).describe()},
-           {"time of the run", format_seconds(record.run_s)},
-           {"time in exchanges, apart from waiting for late ranks",
-            record.run_s > 0
-                ? fmt::format("{}, {} of the run", format_seconds(measured_s), percent(measured_s / record.run_s))
-                : "none"}}};
-}
-
-PageTable calls_table(const Advice& advice) {
-  PageTable table{"Calls of one communicator, from one place of the program; those that take longest first",
-                  {"#", "called from", "MPI_…", "ranks", "calls", "bytes a call", "time", "of the run"},
-                  {}};
-  for (const auto& call : advice.calls) {
-    const auto number = table.rows.size() + 1;
-    table.rows.push_back({{std::to_string(number), static_cast<double>(number)},
-                          call.site,
-                          call.call,
-                          {std::to_string(call.ranks), static_cast<double>(call.ranks)},
-                          {std::to_string(call.calls), static_cast<double>(call.calls)},
-                          {format_bytes(call.bytes), call.bytes},
-                          call.measured_s > 0 ? seconds_cell(call.measured_s) : PageCell("not known"),
-                          call.measured_s > 0 ? PageCell(percent(call.measured_s / advice.record.run_s),
-                                                         call.measured_s / advice.record.run_s)
-                                              : PageCell("not known")});
-  }
-  return table;
-}
-
-PageTable messages_table(const Record& record) {
-  PageTable table{
-      fmt::format("Messages of the program, by place; counting a call takes {}", format_seconds(record.counting_s)),
-      {"called from", "MPI_…", "ranks", "calls of all", "bytes", "partners of a rank", "time in calls"},
-      {}};
-  for (const auto& each : record.messages)
-    table.rows.push_back({each.site,
-                          each.call,
-                          {std::to_string(each.ranks), static_cast<double>(each.ranks)},
-                          {std::to_string(each.calls), static_cast<double>(each.calls)},
-                          {format_bytes(static_cast<double>(each.bytes)), static_cast<double>(each.bytes)},
-                          {std::to_string(each.partners), static_cast<double>(each.partners)},
-                          each.in_call_s > 0 ? seconds_cell(each.in_call_s) : PageCell("not known")});
+  auto table = page_table("Recorded run", {"what", "value"});
+  table.add({"program", record.program});
+  table.add({"MPI library", record.mpi});
+  table.add({"layout", parse_layout(record.layout).describe()});
+  table.add({"time of the run", format_seconds(record.run_s)});
+  table.add({"time in exchanges, apart from waiting for late ranks",
+             record.run_s > 0 ? fmt::format("{}, {} of the run", format_seconds(measured_s),
+                                            print_percent(measured_s / record.run_s))
+                              : "none"});
   return table;
 }
 
 /// What each call takes on a machine, by whom.
-PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
-  PageTable table{
+Table savings_table(const Advice& advice, const MachineAdvice& machine) {
+  auto table = page_table(
       "Predicted on " + machine.machine + ", " + machine.layout + ": all calls of a run, by whom they are run",
-      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "by a changed source",
-       "their strategy", "they save of the run"},
-      {}};
+      {"#", "MPI_...", "by MPI", "by commpass run", "its strategy", "it saves of the run", "by a changed source",
+       "their strategy", "they save of the run"});
   for (std::size_t i = 0; i < advice.calls.size(); ++i) {
     const auto& price = machine.prices[i];
     const auto saving = [&](Seconds seconds) {
-      const auto share = std::max(machine.share(price.library_s - seconds), 0.0);
-      return PageCell(percent(share), share);
+      return percent_cell(std::max(machine.share(price.library_s - seconds), 0.0));
     };
-    const bool is_taken = price.taken_s < price.library_s;
-    table.rows.push_back({{std::to_string(i + 1), static_cast<double>(i + 1)},
-                          advice.calls[i].call,
-                          seconds_cell(price.library_s),
-                          seconds_cell(price.taken_s),
-                          is_taken ? price.taken : "left to MPI",
-                          saving(price.taken_s),
-                          seconds_cell(price.planned_s),
-                          price.planned.empty() ? "none" : price.planned,
-                          saving(price.planned_s)});
+    table.add({i + 1, advice.calls[i].call, seconds_cell(price.library_s), seconds_cell(price.taken_s),
+               price.taken_s < price.library_s ? price.taken : "left to MPI", saving(price.taken_s),
+               seconds_cell(price.planned_s), price.planned.empty() ? "none" : price.planned, saving(price.planned_s)});
   }
   return table;
 }
@@ -246,10 +196,10 @@ PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
 void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine) {
   page.heading("What would be saved on " + machine.machine);
   const auto& all = machine.all;
-  page.paragraph(
-      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, a changed source {}.",
-                  percent(machine.share(all.library_s)), percent(machine.share(all.library_s - all.taken_s)),
-                  percent(machine.share(all.library_s - all.planned_s))));
+  page.paragraph(fmt::format(
+      "These calls would take {} of the run there; commpass run would save {} of it, a changed source {}.",
+      print_percent(machine.share(all.library_s)), print_percent(machine.share(all.library_s - all.taken_s)),
+      print_percent(machine.share(all.library_s - all.planned_s))));
   if (!machine.library_rules.empty()) page.paragraph(fmt::format("Note: {}.", describe_library_rules(machine)));
   if (!machine.note.empty()) page.paragraph("Note: " + machine.note + ".");
   page.table(savings_table(advice, machine));
@@ -261,36 +211,39 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
   Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
   page.heading("The run");
   page.table(run_table(record));
-  if (!record.messages.empty()) page.table(messages_table(record));
+  if (!record.messages.empty()) {
+    auto messages = messages_table(record);
+    messages.caption =
+        fmt::format("Messages of the program, by place; counting a call takes {}", format_seconds(record.counting_s));
+    page.table(messages);
+  }
   if (advice.calls.empty()) return page.paragraph(describe_no_exchanges(record));
   const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
   for (const auto* profile : profiles)
     advice.machines.push_back(
         advise(record, advice.calls, layout ? *layout : parse_layout(record.layout), profile->machine));
   if (record.run_s > 0) page.picture(draw_calls_over_time(advice));
-  page.table(calls_table(advice));
-  for (const auto& other : record.others)
-    page.paragraph(fmt::format("{} more calls of {} were counted only.", other.calls, mpi_name_of(other.call)));
+  auto calls = calls_table(advice);
+  calls.caption = "Calls of one communicator, from one place of the program; those that take longest first";
+  page.table(calls);
+  for (const auto& line : describe_others(record)) page.paragraph(line + ".");
   for (const auto& machine : advice.machines) add_machine(page, advice, machine);
+}
+
+/// Bytes per second.
+Cell rate_cell(double beta_s_per_byte) {
+  if (beta_s_per_byte <= 0) return "-";
+  return {1 / beta_s_per_byte, format_bytes(1 / beta_s_per_byte) + "/s"};
 }
 
 /// How sure the lines are, and predictions of exchanges that nothing was fitted to.
 void add_calibration(Page& page, const Profile& profile) {
-  PageTable table{"Fits: half of the measured times are nearer to the line than the error",
-                  {"level", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"},
-                  {}};
-  const auto rate = [](double beta) {
-    return beta > 0 ? PageCell(format_bytes(1 / beta) + "/s", 1 / beta) : PageCell("-");
-  };
+  auto table = page_table("Fits: half of the measured times are nearer to the line than the error",
+                          {"level", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"});
   for (const auto& fit : fitted_intervals(profile))
-    table.rows.push_back({fit.level,
-                          fit.protocol,
-                          {std::to_string(fit.sizes), static_cast<double>(fit.sizes)},
-                          {format_fixed(100 * fit.median_relative_error, 1) + " %", fit.median_relative_error},
-                          seconds_cell(fit.alpha_s[0]),
-                          seconds_cell(fit.alpha_s[1]),
-                          rate(fit.beta_s_per_byte[1]),
-                          rate(fit.beta_s_per_byte[0])});
+    table.add({fit.level, fit.protocol, fit.sizes, percent_cell(fit.median_relative_error),
+               seconds_cell(fit.alpha_s[0]), seconds_cell(fit.alpha_s[1]), rate_cell(fit.beta_s_per_byte[1]),
+               rate_cell(fit.beta_s_per_byte[0])});
   if (!table.rows.empty()) page.table(table);
   const auto held_out = held_out_prices(profile);
   if (held_out.empty()) return;
@@ -302,24 +255,20 @@ void add_profile_section(Page& page, const Profile& profile) {
   page.heading("The profile");
   page.lines("Verdict: " + describe_verdict(profile.machine) + "\n");
   for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
-  PageTable absent{"What the profile lacks, and what prices use instead", {"parameter", "stands in"}, {}};
-  for (const auto& [names, stand_in] : absent_parameters(profile.machine)) absent.rows.push_back({names, stand_in});
+  auto absent = page_table("What the profile lacks, and what prices use instead", {"parameter", "stands in"});
+  for (const auto& [names, stand_in] : absent_parameters(profile.machine)) absent.add({names, stand_in});
   if (!absent.rows.empty()) page.table(absent);
   page.picture(draw_message_times(profile));
-  PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
-                  {"level", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
-                  {}};
+  auto table = page_table("Messages in host memory: a lone message of s bytes takes alpha + beta·s",
+                          {"level", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"});
   for (Level level = 0; level <= profile.machine.outermost(); ++level) {
     if (!profile.machine.host.has(level)) continue;
     for (const auto& protocol : profile.machine.host.find(level)->protocols) {
       const bool is_last = protocol.max_bytes == std::numeric_limits<Bytes>::max();
-      const double rate = protocol.beta_s_per_byte > 0 ? 1 / protocol.beta_s_per_byte : 0;
-      table.rows.push_back({profile.machine.name_of(level), protocol.name,
-                            is_last
-                                ? PageCell("any size")
-                                : PageCell(print_bytes(protocol.max_bytes), static_cast<double>(protocol.max_bytes)),
-                            seconds_cell(protocol.alpha_s), seconds_cell(protocol.alpha_next_s),
-                            rate > 0 ? PageCell(format_bytes(rate) + "/s", rate) : PageCell("-")});
+      table.add({profile.machine.name_of(level), protocol.name,
+                 is_last ? Cell("any size") : Cell(protocol.max_bytes, print_bytes(protocol.max_bytes)),
+                 seconds_cell(protocol.alpha_s), seconds_cell(protocol.alpha_next_s),
+                 rate_cell(protocol.beta_s_per_byte)});
     }
   }
   page.table(table);
@@ -409,7 +358,7 @@ void report(const ReportArguments& arguments) {
   if (other) {
     page.heading("Against profile " + other->machine.name);
     page.picture(draw_message_times(profile, &*other, "two-messages"));
-    page.preformatted(compare_profiles_table(profile, *other), "What the profiles differ in");
+    page.preformatted(compare_profiles(profile, *other).write(Form::text), "What the profiles differ in");
   }
   write_file(arguments.output, page.finish());
 }

@@ -5,12 +5,9 @@
 #include <memory>
 
 #include "model/base/error.hpp"
-#include "model/base/json.hpp"
-#include "model/base/text.hpp"
 #include "selector/choose/wisdom.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -42,31 +39,33 @@ struct Arguments {
   }
 };
 
-const char* requests_of(const WisdomEntry& entry) { return entry.new_requests ? "immediate" : "persistent"; }
-
-std::string table_of(const Wisdom& wisdom) {
-  std::string text = fmt::format("{:<34} {:<10} {:<8} {:>10}  {:<29} {:<32} {}\n", "strategy", "requests", "planner",
-                                 "measured", "layout", "pattern", "machine");
-  for (const auto& entry : wisdom.entries)
-    text += fmt::format("{:<34} {:<10} {:<8} {:>10}  {:<29} {:<32} {}\n", entry.strategy, requests_of(entry),
-                        name_of(entry.planner), format_seconds(entry.seconds), entry.key.layout, entry.key.pattern,
-                        entry.key.machine);
-  return text + fmt::format("{} of at most {} patterns\n", wisdom.entries.size(), Wisdom::most_entries);
-}
-
-std::string csv_of(const Wisdom& wisdom) {
-  auto text = csv_line({"machine", "layout", "pattern", "strategy", "requests", "planner", "seconds"});
-  for (const auto& entry : wisdom.entries)
-    text += csv_line({entry.key.machine, entry.key.layout, entry.key.pattern, entry.strategy, requests_of(entry),
-                      name_of(entry.planner), csv_number(entry.seconds)});
-  return text;
+/// For people and CSV: as JSON the entries are printed as the file has them.
+Document document_of(const Wisdom& wisdom) {
+  Table table{"",
+              {{"machine"},
+               {"layout"},
+               {"pattern"},
+               {"strategy", "strategy", -34, {}, 0},
+               {"requests", "requests", -10, {}, 1},
+               {"planner", "planner", -8, {}, 1},
+               {"seconds", "measured", 10, {}, 1},
+               {"", "layout", -29},
+               {"", "pattern", -32, {}, 1},
+               {"", "machine", 0, {}, 1}}};
+  for (const auto& [key, strategy, new_requests, planner, seconds] : wisdom.entries)
+    table.add({key.machine, key.layout, key.pattern, strategy, new_requests ? "immediate" : "persistent",
+               name_of(planner), seconds_cell(seconds), key.layout, key.pattern, key.machine});
+  Document document;
+  document.add(std::move(table));
+  document.text(fmt::format("{} of at most {} patterns\n", wisdom.entries.size(), Wisdom::most_entries));
+  return document;
 }
 
 void show(const Arguments& arguments) {
   auto wisdom = arguments.read();
   std::erase_if(wisdom.entries, [&](const WisdomEntry& entry) { return !arguments.takes(entry.key); });
-  const auto text = arguments.format.json ? to_json : arguments.format.csv ? csv_of : table_of;
-  fmt::print("{}", text(wisdom));
+  if (arguments.format.json) fmt::print("{}", to_json(wisdom));
+  else arguments.format.print(document_of(wisdom));
 }
 
 void forget(const Arguments& arguments) {

@@ -4,11 +4,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "model/base/json_fwd.hpp"
 #include "model/machine/machine.hpp"
+#include "selector/report/document.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {
@@ -82,10 +81,13 @@ inline constexpr double shown_share_min = 0.0005;
 std::string describe_library_rules(const MachineAdvice& machine);
 /// A sentence about a record without exchanges.
 std::string describe_no_exchanges(const Record& record);
-/// A line for each of Record::others, and their JSON.
-std::string others_text(const Record& record, std::string_view indent);
-Json others_json(const Record& record);
-std::string advice_text(const Advice& advice);
-std::string advice_json(const Advice& advice);
+/// "3 more calls of MPI_Alltoallw were counted only", for each of Record::others.
+std::vector<std::string> describe_others(const Record& record);
+/// Their list `others` in JSON.
+Table others_table(const Record& record);
+/// The calls, and the messages of the program: tables for people, and the lists `calls` and `messages` in JSON.
+Table calls_table(const Advice& advice);
+Table messages_table(const Record& record);
+Document document_of(const Advice& advice);
 
 }  // namespace commpass

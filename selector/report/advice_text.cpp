@@ -5,68 +5,41 @@
 #include <span>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr double percents = 100;
-
-std::string percent(double share) { return format_fixed(percents * share, 1) + " %"; }
-
 Seconds seconds_of(const Advice& advice, const AdvisedCall& call) {
   return call.calls == 0 || advice.record.run_s <= 0 ? 0 : call.measured_s / static_cast<double>(call.calls);
 }
 
-constexpr std::size_t site_width = 28;
-
-std::string table_of_calls(const Advice& advice) {
-  std::string text;
-  append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...", "ranks",
-         "calls", "bytes a call", "a call", "of run");
-  for (const auto& call : advice.calls) {
-    const auto number = &call - advice.calls.data() + 1;
-    const bool is_timed = call.measured_s > 0;
-    append(text, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", number, fitted(call.site, site_width),
-           site_width, call.call, call.ranks, call.calls, format_bytes(call.bytes),
-           is_timed ? format_seconds(seconds_of(advice, call)) : "-",
-           is_timed ? percent(call.measured_s / advice.record.run_s) : "-");
-    if (call.communicators > 1) append(text, "   on {} communicators\n", call.communicators);
-  }
-  if (advice.calls_left_out > 0)
-    append(text, "   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
-           percent(advice.left_out_s / advice.record.run_s));
-  return text + others_text(advice.record, "   ");
-}
+constexpr int site_width = 28;
 
 /// The calls of messages in the order of the record: by descending time, then bytes.
-std::string table_of_messages(const Advice& advice) {
-  const auto& messages = advice.record.messages;
-  if (messages.empty()) return {};
+void add_messages(Document& document, const Record& record) {
+  auto messages = messages_table(record), shown = messages;
+  messages.forms = Forms::json;
+  document.add(std::move(messages));
+  if (record.messages.empty()) return;
   constexpr std::size_t rows_max = 20;
   std::int64_t calls = 0;
-  for (const auto& each : messages) calls += each.calls;
-  auto text =
-      wrap_lines(fmt::format("\nMessages of the program: {} calls of all ranks, by place. Counting one takes {}.\n",
-                             calls, format_seconds(advice.record.counting_s)));
-  append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...", "ranks",
-         "calls", "bytes", "partners", "in calls");
-  for (const auto& each : std::span(messages).first(std::min(messages.size(), rows_max)))
-    append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", fitted(each.site, site_width), site_width,
-           each.call, each.ranks, each.calls, format_bytes(static_cast<double>(each.bytes)), each.partners,
-           each.in_call_s > 0 ? format_seconds(each.in_call_s) : "-");
-  if (messages.size() > rows_max) append(text, "   {} more places are left out\n", messages.size() - rows_max);
-  return text;
+  for (const auto& each : record.messages) calls += each.calls;
+  document.paragraph(fmt::format("\nMessages of the program: {} calls of all ranks, by place. Counting one takes {}.\n",
+                                 calls, format_seconds(record.counting_s)));
+  if (shown.rows.size() > rows_max) shown.rows.resize(rows_max);
+  shown.forms = Forms::text;
+  document.add(std::move(shown));
+  if (record.messages.size() > rows_max)
+    document.text(fmt::format("   {} more places are left out\n", record.messages.size() - rows_max));
 }
 
 std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
   const auto share = machine.share(saved_s);
-  return share < shown_share_min ? "nothing to gain" : percent(share);
+  return share < shown_share_min ? "nothing to gain" : print_percent(share);
 }
 
 /// A line of the table of a machine.
@@ -112,10 +85,10 @@ std::string headline_of(const MachineAdvice& machine) {
                        machine.guess);
   const auto saving = [&](Seconds seconds) {
     const auto share = machine.share(all.library_s - seconds);
-    return share < shown_share_min ? std::string("nothing") : percent(share);
+    return share < shown_share_min ? std::string("nothing") : print_percent(share);
   };
   return fmt::format("{}: these calls would take {} of the run; 'commpass run' would save {},{} a changed source {}.\n",
-                     where, percent(machine.share(all.library_s)), saving(all.taken_s),
+                     where, print_percent(machine.share(all.library_s)), saving(all.taken_s),
                      all.plugged_s < all.library_s ? " PETSc's plug-in " + saving(all.plugged_s) + "," : "",
                      saving(all.planned_s));
 }
@@ -139,12 +112,9 @@ std::string calls_that_plan(const Advice& advice) {
       "'commpass run'. PETSc's own messages go by -sf_type commpass.\n");
 }
 
+Json json_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 Json json_of(const MachineAdvice& machine) {
-  Json json{{"machine", machine.machine},
-            {"layout", machine.layout},
-            {"ranks", machine.ranks},
-            {"outside_s", machine.outside_s},
-            {"guess", machine.guess.empty() ? Json() : Json(machine.guess)}};
   const auto seconds = [&](const CallPrice& price) {
     const auto saves = [&](Seconds by_door) {
       return machine.guess.empty() ? Json(machine.share(price.library_s - by_door)) : Json();
@@ -154,19 +124,25 @@ Json json_of(const MachineAdvice& machine) {
                 {"run_saves", saves(price.taken_s)},      {"plugged_saves", saves(price.plugged_s)},
                 {"planned_saves", saves(price.planned_s)}};
   };
-  json["all"] = seconds(machine.all);
-  json["calls"] = Json::array();
+  Json json{{"machine", machine.machine},
+            {"layout", machine.layout},
+            {"ranks", machine.ranks},
+            {"outside_s", machine.outside_s},
+            {"guess", json_or_null(machine.guess)},
+            {"all", seconds(machine.all)},
+            {"calls", Json::array()}};
   for (const auto& price : machine.prices) {
-    auto entry = seconds(price);
-    entry["library"] = price.library;
-    entry["run"] = price.taken;
-    entry["planned"] = price.planned.empty() ? Json() : Json(price.planned);
-    json["calls"].push_back(std::move(entry));
+    json["calls"].push_back(seconds(price));
+    json["calls"].back().update(
+        {{"library", price.library}, {"run", price.taken}, {"planned", json_or_null(price.planned)}});
   }
-  json["library_rules"] = machine.library_rules.empty() ? Json() : Json(machine.library_rules);
+  json["library_rules"] = json_or_null(machine.library_rules);
   if (!machine.note.empty()) json["note"] = machine.note;
   return json;
 }
+
+/// A time in calls that may be unknown: 0.
+Cell known_seconds(Seconds seconds) { return seconds > 0 ? seconds_cell(seconds) : Cell(Json(), "-"); }
 
 }  // namespace
 
@@ -180,67 +156,100 @@ std::string describe_no_exchanges(const Record& record) {
                                  : "No exchange recurs with the same partners: there is nothing to plan.";
 }
 
-std::string others_text(const Record& record, std::string_view indent) {
-  std::string text;
+std::vector<std::string> describe_others(const Record& record) {
+  std::vector<std::string> lines;
   for (const auto& other : record.others)
-    append(text, "{}{} more calls of {} were counted only\n", indent, other.calls, mpi_name_of(other.call));
-  return text;
+    lines.push_back(fmt::format("{} more calls of {} were counted only", other.calls, mpi_name_of(other.call)));
+  return lines;
 }
 
-Json others_json(const Record& record) {
-  auto json = Json::array();
-  for (const auto& other : record.others) json.push_back({{"call", other.call}, {"calls", other.calls}});
-  return json;
+Table others_table(const Record& record) {
+  Table table{"others", {{"call"}, {"calls"}}};
+  for (const auto& other : record.others) table.add({other.call, other.calls});
+  return table;
 }
 
-std::string advice_text(const Advice& advice) {
+Table calls_table(const Advice& advice) {
+  Table table{"calls",
+              {{.key = {}, .width = 2, .gap = 0, .forms = Forms::text},
+               {"", "#", 0, {}, 0, Forms::page},
+               {"site", "called from", -site_width, {}, 1, Forms::all, true},
+               {"call", "MPI_...", -20, {}, 1},
+               {"ranks", "ranks", 6, {}, 1},
+               {"communicators"},
+               {"patterns"},
+               {"calls", "calls", 8, {}, 1},
+               {"bytes_a_call", "bytes a call", 12, {}, 1},
+               {"", "a call", 9, "-", 1, Forms::text},
+               {"measured_s", "time", 0, {}, 0, Forms::page_and_json},
+               {"", "of run", 8, "-", 1}}};
+  for (const auto& call : advice.calls) {
+    const bool is_timed = call.measured_s > 0;
+    auto& row = table.add({table.rows.size() + 1, table.rows.size() + 1, call.site, call.call, call.ranks,
+                           call.communicators, call.patterns, call.calls, bytes_cell(call.bytes),
+                           is_timed ? seconds_cell(seconds_of(advice, call)) : Cell(), known_seconds(call.measured_s),
+                           is_timed ? percent_cell(call.measured_s / advice.record.run_s) : Cell()});
+    if (call.communicators > 1) row.below = fmt::format("   on {} communicators\n", call.communicators);
+  }
+  return table;
+}
+
+Table messages_table(const Record& record) {
+  Table table{"messages",
+              {{"site", "called from", -site_width, {}, 3, Forms::all, true},
+               {"call", "MPI_...", -20, {}, 1},
+               {"ranks", "ranks", 6, {}, 1},
+               {"calls", "calls", 8, {}, 1},
+               {"bytes", "bytes", 12, {}, 1},
+               {"partners", "partners", 9, {}, 1},
+               {"in_call_s", "in calls", 8, {}, 1}}};
+  for (const auto& each : record.messages)
+    table.add({each.site, each.call, each.ranks, each.calls, bytes_cell(each.bytes), each.partners,
+               known_seconds(each.in_call_s)});
+  return table;
+}
+
+Document document_of(const Advice& advice) {
   const auto& record = advice.record;
   const auto measured_s = measured_in_calls(record);
-  const bool is_by_clock = std::ranges::all_of(record.exchanges, &RecordedExchange::is_by_clock);
-  std::string text;
-  append(text, "{}: {}\n", advice.origin, fitted(record.program, 100));
-  append(text, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
-  if (record.exchanges.empty()) return text + describe_no_exchanges(record) + "\n" + table_of_messages(advice);
-  text += wrap_lines(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
-                                 percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
-                                 is_by_clock ? "from the last arrival to the last finish"
-                                             : "the least time of a rank in each call, which may be too little"));
-  text += table_of_calls(advice);
-  text += table_of_messages(advice);
-  for (const auto& machine : advice.machines) text += page_of(advice, machine);
-  return text + calls_that_plan(advice);
-}
-
-std::string advice_json(const Advice& advice) {
-  const auto& record = advice.record;
-  Json json{{"schema_version", 1},     {"record", advice.origin}, {"program", record.program},
-            {"ranks", record.ranks()}, {"run_s", record.run_s},   {"measured_s", measured_in_calls(record)},
-            {"calls", Json::array()}};
-  for (const auto& call : advice.calls)
-    json["calls"].push_back({{"site", call.site},
-                             {"call", call.call},
-                             {"ranks", call.ranks},
-                             {"communicators", call.communicators},
-                             {"patterns", call.patterns},
-                             {"calls", call.calls},
-                             {"bytes_a_call", call.bytes},
-                             {"measured_s", call.measured_s > 0 ? Json(call.measured_s) : Json()}});
-  json["calls_left_out"] = advice.calls_left_out;
-  json["left_out_s"] = advice.left_out_s;
-  json["others"] = others_json(record);
-  json["messages"] = Json::array();
-  for (const auto& each : record.messages)
-    json["messages"].push_back({{"site", each.site},
-                                {"call", each.call},
-                                {"ranks", each.ranks},
-                                {"calls", each.calls},
-                                {"bytes", each.bytes},
-                                {"partners", each.partners},
-                                {"in_call_s", each.in_call_s > 0 ? Json(each.in_call_s) : Json()}});
-  json["counting_s"] = record.counting_s > 0 ? Json(record.counting_s) : Json();
-  json["machines"] = Json::array();
-  for (const auto& machine : advice.machines) json["machines"].push_back(json_of(machine));
-  return json_text(json);
+  Document document;
+  document.facts({{"schema_version", 1},
+                  {"record", advice.origin},
+                  {"program", record.program},
+                  {"ranks", record.ranks()},
+                  {"run_s", record.run_s},
+                  {"measured_s", measured_s}});
+  document.text(fmt::format("{}: {}\n{}, {}, {}\n", advice.origin, fitted(record.program, 100),
+                            parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s)));
+  auto calls = calls_table(advice);
+  if (record.exchanges.empty()) {
+    calls.forms = Forms::json;
+    document.text(describe_no_exchanges(record) + "\n");
+  } else {
+    const bool is_by_clock = std::ranges::all_of(record.exchanges, &RecordedExchange::is_by_clock);
+    document.paragraph(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
+                                   print_percent(record.run_s > 0 ? measured_s / record.run_s : 0),
+                                   format_seconds(measured_s),
+                                   is_by_clock ? "from the last arrival to the last finish"
+                                               : "the least time of a rank in each call, which may be too little"));
+  }
+  document.add(std::move(calls));
+  document.facts({{"calls_left_out", advice.calls_left_out}, {"left_out_s", advice.left_out_s}});
+  if (advice.calls_left_out > 0)
+    document.text(fmt::format("   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
+                              print_percent(advice.left_out_s / record.run_s)));
+  document.add(others_table(record));
+  if (!record.exchanges.empty())
+    for (const auto& line : describe_others(record)) document.text("   " + line + "\n");
+  add_messages(document, record);
+  document.fact("counting_s", record.counting_s > 0 ? Json(record.counting_s) : Json());
+  auto machines = Json::array();
+  for (const auto& machine : advice.machines) machines.push_back(json_of(machine));
+  document.fact("machines", std::move(machines));
+  if (record.exchanges.empty()) return document;
+  for (const auto& machine : advice.machines) document.text(page_of(advice, machine));
+  document.text(calls_that_plan(advice));
+  return document;
 }
 
 }  // namespace commpass

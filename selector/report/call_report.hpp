@@ -1,8 +1,8 @@
-// The report of `measure` where each call chooses anew, as with --sparse and --one-shot: a table, JSON and CSV.
+// The report of `measure` where each call chooses anew, as with --sparse and --one-shot.
 #pragma once
 
 #include "model/base/types.hpp"
-#include "selector/report/forms.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -26,9 +26,7 @@ struct CallReport {
   double regret() const;
 };
 
-std::string call_report_table(const CallReport& report);
-std::string call_report_json(const CallReport& report);
-/// The rows, the baselines, and in the last row the choice (`kind`: strategy, baseline, choice).
-std::string call_report_csv(const CallReport& report);
+/// CSV has the rows, the baselines, and in the last row the choice (`kind`: strategy, baseline, choice).
+Document document_of(const CallReport& report);
 
 }  // namespace commpass

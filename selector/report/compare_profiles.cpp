@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
-#include "model/base/text.hpp"
 #include "model/machine/named_parameters.hpp"
-#include "selector/report/forms.hpp"
 #include "selector/report/launch_statistics.hpp"
 
 namespace commpass {
@@ -111,71 +108,65 @@ std::vector<ComparedMessage> lone_messages(const Machine& first, const Machine& 
 
 }  // namespace
 
-std::string compare_profiles_table(const Profile& first, const Profile& second) {
-  std::string text;
+Document compare_profiles(const Profile& first, const Profile& second) {
+  const auto &first_name = first.machine.name, &second_name = second.machine.name;
   const auto rows = parameters_of(first, second);
-  const auto width = column_width("", rows, &ComparedParameter::key);
-  constexpr std::size_t number_width_min = 14;
-  const auto column = std::max({number_width_min, first.machine.name.size(), second.machine.name.size()});
-  const auto head = [&](const char* heading) {
-    append(text, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", heading, width, first.machine.name, column, second.machine.name,
-           column, "ratio");
+  const auto cell = [](const std::optional<double>& number, const auto& print) {
+    return number ? Cell(*number, print(*number)) : Cell();
   };
-  const auto line = [&](const std::string& name, const Compared& row, const auto& print) {
-    if (!row.first || !row.second) return;
-    const auto ratio = row.ratio();
-    append(text, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", name, width, print(*row.first), column, print(*row.second), column,
-           ratio ? fmt::format("{:.3g}", *ratio) : "-");
+  const auto ratio_cell = [&](const Compared& row) {
+    return cell(row.ratio(), [](double ratio) { return fmt::format("{:.3g}", ratio); });
   };
+  // In text both tables have the same widths.
+  constexpr int number_width_min = 14;
+  int name_width = 0;
+  for (const auto& row : rows) name_width = std::max(name_width, static_cast<int>(row.key.size()));
+  const auto width =
+      std::max({number_width_min, static_cast<int>(first_name.size()), static_cast<int>(second_name.size())});
+  const auto text_table = [&](const char* heading) {
+    return Table{
+        "",
+        {{"", heading, -name_width, {}, 0}, {"", first_name, width}, {"", second_name, width}, {"", "ratio", 8, "-"}}};
+  };
+  auto shared = text_table("parameter"), shared_messages = text_table("a lone message, predicted");
+  Table parameters{"parameters", {{"key"}, {"first"}, {"second"}, {"ratio"}}, {}, Forms::json};
+  Table messages{
+      "lone_messages", {{"memory"}, {"locality"}, {"bytes"}, {"first_s"}, {"second_s"}, {"ratio"}}, {}, Forms::json};
+  Table lines{"", {{"kind"}, {"name"}, {first_name}, {second_name}, {"ratio"}}};
+  for (const auto& row : rows) {
+    const auto print = [&](double value) { return format_parameter(row.unit, value); };
+    const auto one = cell(row.first, print), other = cell(row.second, print), ratio = ratio_cell(row);
+    if (row.first && row.second) shared.add({row.key, one, other, ratio});
+    parameters.add({row.key, one, other, ratio});
+    lines.add({"parameter", row.key, one, other, ratio});
+  }
+  for (const auto& lone : lone_messages(first.machine, second.machine)) {
+    const auto one = seconds_cell(lone.first), other = seconds_cell(lone.second), ratio = ratio_cell(lone);
+    if (lone.first && lone.second)
+      shared_messages.add(
+          {fmt::format("{} {} {}", lone.memory, lone.level, bytes_cell(lone.bytes).text), one, other, ratio});
+    messages.add({lone.memory, lone.level, lone.bytes, one, other, ratio});
+    lines.add({"message", fmt::format("{}.{}.{}", lone.memory, lone.level, lone.bytes), one, other, ratio});
+  }
 
-  head("parameter");
-  for (const auto& row : rows) line(row.key, row, [&](double value) { return format_parameter(row.unit, value); });
-  text += "\n";
-  head("a lone message, predicted");
-  for (const auto& lone : lone_messages(first.machine, second.machine))
-    line(fmt::format("{} {} {}", lone.memory, lone.level, format_bytes(static_cast<double>(lone.bytes))), lone,
-         format_seconds);
-
-  const auto list = [&](const std::string& what, const std::vector<std::string>& parts) {
-    text += wrap_lines(fmt::format("{}: {}\n", what, parts.empty() ? "nothing" : join(parts, ", ")));
+  Document document;
+  document.facts({{"schema_version", 1}, {"context", {{"first", first_name}, {"second", second_name}}}});
+  const auto list = [&](const std::string& key, const std::string& name, const std::vector<std::string>& parts) {
+    document.fact(key, parts);
+    document.paragraph(fmt::format("{}: {}\n", name, parts.empty() ? "nothing" : join(parts, ", ")));
   };
-  append(text, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
-  list("only in " + first.machine.name, only_in(rows, &Compared::first, &Compared::second));
-  list("only in " + second.machine.name, only_in(rows, &Compared::second, &Compared::first));
-  if (const auto keys = beyond_intervals(first, second)) list("differs by more than its intervals", *keys);
-  return text;
-}
-
-std::string compare_profiles_json(const Profile& first, const Profile& second) {
-  auto json = json_head({{"first", first.machine.name}, {"second", second.machine.name}});
-  const auto rows = parameters_of(first, second);
-  const auto add = [](Json& list, Json entry, const Compared& row, const char* first_key, const char* second_key) {
-    if (row.first) entry[first_key] = *row.first;
-    if (row.second) entry[second_key] = *row.second;
-    if (const auto ratio = row.ratio()) entry["ratio"] = *ratio;
-    list.push_back(std::move(entry));
-  };
-  json["parameters"] = Json::array();
-  for (const auto& row : rows) add(json["parameters"], {{"key", row.key}}, row, "first", "second");
-  json["only_first"] = only_in(rows, &Compared::first, &Compared::second);
-  json["only_second"] = only_in(rows, &Compared::second, &Compared::first);
-  if (const auto keys = beyond_intervals(first, second)) json["beyond_intervals"] = *keys;
-  json["lone_messages"] = Json::array();
-  for (const auto& lone : lone_messages(first.machine, second.machine))
-    add(json["lone_messages"], {{"memory", lone.memory}, {"locality", lone.level}, {"bytes", lone.bytes}}, lone,
-        "first_s", "second_s");
-  return json_text(json);
-}
-
-std::string compare_profiles_csv(const Profile& first, const Profile& second) {
-  auto text = csv_line({"kind", "name", first.machine.name, second.machine.name, "ratio"});
-  const auto add = [&](const char* kind, const std::string& name, const Compared& row) {
-    text += csv_line({kind, name, csv_number(row.first), csv_number(row.second), csv_number(row.ratio())});
-  };
-  for (const auto& row : parameters_of(first, second)) add("parameter", row.key, row);
-  for (const auto& lone : lone_messages(first.machine, second.machine))
-    add("message", fmt::format("{}.{}.{}", lone.memory, lone.level, lone.bytes), lone);
-  return text;
+  document.add(std::move(parameters));
+  document.add(std::move(shared));
+  document.text("\n");
+  document.add(std::move(shared_messages));
+  document.text(fmt::format("\nratio: {} over {}\n", second_name, first_name));
+  list("only_first", "only in " + first_name, only_in(rows, &Compared::first, &Compared::second));
+  list("only_second", "only in " + second_name, only_in(rows, &Compared::second, &Compared::first));
+  if (const auto keys = beyond_intervals(first, second))
+    list("beyond_intervals", "differs by more than its intervals", *keys);
+  document.add(std::move(messages));
+  document.add(std::move(lines));
+  return document;
 }
 
 }  // namespace commpass

@@ -10,7 +10,6 @@
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -46,7 +45,7 @@ Seconds chosen_seconds(const Json& report, const std::vector<LaunchRow>& rows) {
   return row->measured_s.median;
 }
 
-JoinedLaunches join(const std::vector<Json>& reports) {
+JoinedLaunches join_reports(const std::vector<Json>& reports) {
   std::vector<std::vector<LaunchRow>> launches;
   for (const auto& report : reports) launches.push_back(rows_of(report));
   JoinedLaunches joined{reports.size(), reports.front().at("chosen").get<std::string>(), {}, {}};
@@ -74,43 +73,43 @@ JoinedLaunches join_launches(std::span<const std::string> reports) {
   std::vector<Json> parsed;
   try {
     for (const auto& report : reports) parsed.push_back(Json::parse_or_null(report));
-    return join(parsed);
+    return join_reports(parsed);
   } catch (const JsonError&) {
     throw InputError(fmt::format("launch {}", parsed.size() + 1), "it has printed no report of 'measure --json'",
                      "run 'commpass measure --json' by the same launcher to see what it prints");
   }
 }
 
-std::string launches_table(const JoinedLaunches& joined) {
-  std::string text = fmt::format("launches: {}\n\n", joined.launches);
-  const auto width = column_width("strategy", joined.rows, &LaunchRow::name);
-  append(text, "  {:<{}}  {:>10}  {:>10}  {}\n", "strategy", width, "predicted", "measured", "in all launches");
-  for (const auto& [name, is_strategy, predicted_s, measured_s] : joined.rows)
-    append(text, "{} {:<{}}  {:>10}  {:>10}  {} to {}\n", name == joined.chosen ? '*' : ' ', name, width,
-           predicted_s ? format_seconds(*predicted_s) : "", format_seconds(measured_s.median),
-           format_seconds(measured_s.min), format_seconds(measured_s.max));
-  const auto& regret = joined.regret;
-  append(text, "\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.median, 3),
-         format_fixed(regret.min, 3), format_fixed(regret.max, 3),
-         joined.is_fastest_in_some() && regret.median > 1 ? ", not distinguishable from 1" : "");
-  return text;
-}
-
-std::string launches_json(const JoinedLaunches& joined) {
+Document document_of(const JoinedLaunches& joined) {
   const auto interval = [](const OverLaunches& each) { return Json{each.min, each.max}; };
-  Json json{{"schema_version", 1}, {"launches", joined.launches}, {"chosen", joined.chosen}};
-  json["ranking"] = json["baselines"] = Json::array();
-  for (const auto& row : joined.rows) {
-    Json entry{{row.is_strategy ? "strategy" : "name", row.name}};
-    if (row.predicted_s) entry["predicted_s"] = *row.predicted_s;
-    entry["measured_s"] = row.measured_s.median;
-    entry["measured_interval_s"] = interval(row.measured_s);
-    json[row.is_strategy ? "ranking" : "baselines"].push_back(std::move(entry));
+  const auto& regret = joined.regret;
+  Document document;
+  document.facts({{"schema_version", 1}, {"launches", joined.launches}, {"chosen", joined.chosen}});
+  document.text(fmt::format("launches: {}\n\n", joined.launches));
+  Table lines{"",
+              {mark_column(),
+               {.key = {}, .heading = "strategy", .gap = 1},
+               {"", "predicted", 10},
+               {"", "measured", 10},
+               {"", "in all launches"}}};
+  const std::vector<Column> columns{{"predicted_s"}, {"measured_s"}, {"measured_interval_s"}};
+  Table ranking{"ranking", columns}, baselines{"baselines", columns};
+  ranking.columns.insert(ranking.columns.begin(), {"strategy"});
+  baselines.columns.insert(baselines.columns.begin(), {"name"});
+  for (const auto& [name, is_strategy, predicted_s, measured_s] : joined.rows) {
+    lines.add({name == joined.chosen ? "*" : "", name, seconds_cell(predicted_s), seconds_cell(measured_s.median),
+               format_seconds(measured_s.min) + " to " + format_seconds(measured_s.max)});
+    (is_strategy ? ranking : baselines)
+        .add({name, number_cell(predicted_s), number_cell(measured_s.median), Cell(interval(measured_s), "")});
   }
-  json["regret"] = joined.regret.median;
-  json["regret_interval"] = interval(joined.regret);
-  json["regret_is_distinguishable"] = !joined.is_fastest_in_some();
-  return json_text(json);
+  for (auto* table : {&lines, &ranking, &baselines}) document.add(std::move(*table));
+  document.text(fmt::format("\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.median, 3),
+                            format_fixed(regret.min, 3), format_fixed(regret.max, 3),
+                            joined.is_fastest_in_some() && regret.median > 1 ? ", not distinguishable from 1" : ""));
+  document.facts({{"regret", regret.median},
+                  {"regret_interval", interval(regret)},
+                  {"regret_is_distinguishable", !joined.is_fastest_in_some()}});
+  return document;
 }
 
 }  // namespace commpass

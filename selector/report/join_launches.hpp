@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/types.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -34,7 +35,6 @@ struct JoinedLaunches {
 /// @throws InputError if one is not such a report, or no strategy was measured in all launches
 JoinedLaunches join_launches(std::span<const std::string> reports);
 
-std::string launches_table(const JoinedLaunches& joined);
-std::string launches_json(const JoinedLaunches& joined);
+Document document_of(const JoinedLaunches& joined);
 
 }  // namespace commpass

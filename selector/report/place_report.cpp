@@ -3,15 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <string_view>
 
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "selector/report/forms.hpp"
 
 namespace commpass {
 
@@ -71,37 +67,70 @@ std::string saved_sentence(const PlaceReport& report) {
   return interval_text(saved) + (saved.low_s > 0 ? " saved" : " lost");
 }
 
-std::string known_seconds(bool is_known, Seconds seconds) { return is_known ? format_seconds(seconds) : "-"; }
+Cell known_seconds(bool is_known, Seconds seconds) { return is_known ? seconds_cell(seconds) : Cell(Json(), "-"); }
 
-std::string cells(const std::array<std::string, 11>& texts) {
-  constexpr std::array widths{22, 5, 7, 8, 7, 7, 7, 8, 8, 8, 8};
-  std::string text = fmt::format("{:<{}}", texts[0], widths[0]);
-  for (std::size_t i = 1; i < texts.size(); ++i) append(text, " {:>{}}", texts[i], widths[i]);
-  return text;
+Json known_json(bool is_known, const SavedTime& saved) { return is_known ? Json(saved.estimate_s) : Json(); }
+Json interval_json(bool is_known, const SavedTime& saved) {
+  return is_known ? Json{saved.low_s, saved.high_s} : Json();
 }
 
-/// Two lines: the numbers, then the saving, the strategy and the place.
-std::string row_of(const PlaceReport& report, std::size_t i) {
-  const auto& place = report.places[i];
-  const auto& call = place.call;
+/// A second line: the saving, the strategy and the place.
+std::string second_line(const ReportedPlace& place) {
   const auto& ran = place.ran;
-  const bool is_priced = report.predicted.has_value();
-  const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
-  auto text =
-      cells({call.call, std::to_string(call.ranks), std::to_string(ran.calls()), format_bytes(call.bytes),
-             std::to_string(ran.by_library), std::to_string(ran.by_ours), std::to_string(ran.by_both),
-             known_seconds(place.is_timed(), place.exchange_s), known_seconds(place.is_timed(), place.waiting_s),
-             known_seconds(is_priced, price.library_s), known_seconds(is_priced, price.taken_s)});
-  append(text, "\n    {} {}; {}", ran.saved.high_s < 0 ? "lost" : "saved",
-         place.is_timed() && ran.is_saved_known ? interval_text(ran.saved) : "-",
-         ran.strategy.empty() ? "-" : ran.strategy);
-  const auto begin = text.rfind('\n') + 1;
-  constexpr std::string_view before_site = ", called from ";
+  auto text = fmt::format("    {} {}; {}, called from ", ran.saved.high_s < 0 ? "lost" : "saved",
+                          place.is_timed() && ran.is_saved_known ? interval_text(ran.saved) : "-",
+                          ran.strategy.empty() ? "-" : ran.strategy);
   constexpr std::size_t site_width_min = 40;
-  const auto used = text.size() - begin + before_site.size();
-  append(text, "{}{}\n", before_site,
-         fitted(call.site, std::max(site_width_min, page_width - std::min(used, page_width))));
-  return text;
+  text += fitted(place.call.site, std::max(site_width_min, page_width - std::min(text.size(), page_width)));
+  return text + "\n";
+}
+
+Table table_of(const PlaceReport& report) {
+  Table table{"places",
+              {{"site"},
+               {"call", "MPI_...", -22, {}, 0},
+               {"ranks", "ranks", 5, {}, 1},
+               {"communicators"},
+               {"calls", "calls", 7, {}, 1},
+               {"bytes_a_call", "bytes", 8, {}, 1},
+               {"by_library", "by MPI", 7, {}, 1},
+               {"by_ours", "by ours", 7, {}, 1},
+               {"by_both", "by both", 7, {}, 1},
+               {"strategy"},
+               {"exchange_s", "exchange", 8, {}, 1},
+               {"waiting_s", "waiting", 8, {}, 1},
+               {"predicted_library_s", "MPI's p.", 8, {}, 1},
+               {"predicted_ours_s", "ours p.", 8, {}, 1},
+               {"predicted_strategy"},
+               {"saved_s"},
+               {"saved_interval_s"}}};
+  const bool is_priced = report.predicted.has_value();
+  for (std::size_t i = 0; i < report.places.size(); ++i) {
+    const auto& place = report.places[i];
+    const auto& [call, ran, exchange_s, waiting_s] = place;
+    const bool is_timed = place.is_timed(), is_saved_known = is_timed && ran.is_saved_known;
+    const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
+    table
+        .add({call.site,
+              call.call,
+              call.ranks,
+              call.communicators,
+              ran.calls(),
+              bytes_cell(call.bytes),
+              ran.by_library,
+              ran.by_ours,
+              ran.by_both,
+              ran.strategy.empty() ? Cell(Json(), "") : Cell(ran.strategy),
+              known_seconds(is_timed, exchange_s),
+              known_seconds(is_timed, waiting_s),
+              known_seconds(is_priced, price.library_s),
+              known_seconds(is_priced, price.taken_s),
+              is_priced ? Cell(price.taken) : Cell(Json(), ""),
+              {known_json(is_saved_known, ran.saved), ""},
+              {interval_json(is_saved_known, ran.saved), ""}})
+        .below = second_line(place);
+  }
+  return table;
 }
 
 }  // namespace
@@ -149,64 +178,33 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
   return report;
 }
 
-std::string place_report_text(const Record& record, const PlaceReport& report) {
-  if (report.places.empty()) return {};
-  std::string text;
-  append(text, "commpass: by place, in all calls on average over ranks; bytes of a call; predicted (p.) on {}\n",
-         report.predicted ? report.predicted->machine : "no machine: " + report.unpriced);
-  append(text, "{}\n",
-         cells({"MPI_...", "ranks", "calls", "bytes", "by MPI", "by ours", "by both", "exchange", "waiting", "MPI's p.",
-                "ours p."}));
-  for (std::size_t i = 0; i < report.places.size(); ++i) text += row_of(report, i);
-  if (report.places_left_out > 0) append(text, "{} more places are left out\n", report.places_left_out);
-  text += others_text(record, "");
-  append(text, "of a run of {} exchanges took {}{}; {}\n", format_seconds(record.run_s),
-         format_seconds(report.exchange_s), report.calls_overlap ? ", added up over threads that call at once" : "",
-         saved_sentence(report));
-  return text;
-}
-
-std::string place_report_json(const Record& record, const PlaceReport& report) {
-  const auto known = [](bool is_known, Seconds seconds) { return is_known ? Json(seconds) : Json(); };
-  const auto interval = [](bool is_known, const SavedTime& saved) {
-    return is_known ? Json{saved.low_s, saved.high_s} : Json();
-  };
-  Json json{{"schema_version", 1},
-            {"context", {{"program", record.program}, {"mpi", record.mpi}, {"layout", record.layout}}},
-            {"machine", report.predicted ? Json(report.predicted->machine) : Json()},
-            {"unpriced", report.unpriced},
-            {"run_s", record.run_s},
-            {"exchange_s", report.exchange_s},
-            {"calls_overlap", report.calls_overlap},
-            {"saved_s", known(report.is_saved_known, report.saved.estimate_s)},
-            {"saved_interval_s", interval(report.is_saved_known, report.saved)},
-            {"places", Json::array()}};
-  const bool is_priced = report.predicted.has_value();
-  for (std::size_t i = 0; i < report.places.size(); ++i) {
-    const auto& [call, ran, exchange_s, waiting_s] = report.places[i];
-    const bool is_timed = report.places[i].is_timed();
-    const auto price = is_priced ? report.predicted->prices[i] : CallPrice{};
-    json["places"].push_back({{"site", call.site},
-                              {"call", call.call},
-                              {"ranks", call.ranks},
-                              {"communicators", call.communicators},
-                              {"calls", ran.calls()},
-                              {"bytes_a_call", call.bytes},
-                              {"by_library", ran.by_library},
-                              {"by_ours", ran.by_ours},
-                              {"by_both", ran.by_both},
-                              {"strategy", ran.strategy.empty() ? Json() : Json(ran.strategy)},
-                              {"exchange_s", known(is_timed, exchange_s)},
-                              {"waiting_s", known(is_timed, waiting_s)},
-                              {"predicted_library_s", known(is_priced, price.library_s)},
-                              {"predicted_ours_s", known(is_priced, price.taken_s)},
-                              {"predicted_strategy", is_priced ? Json(price.taken) : Json()},
-                              {"saved_s", known(is_timed && ran.is_saved_known, ran.saved.estimate_s)},
-                              {"saved_interval_s", interval(is_timed && ran.is_saved_known, ran.saved)}});
-  }
-  json["places_left_out"] = report.places_left_out;
-  json["others"] = others_json(record);
-  return json_text(json);
+Document document_of(const Record& record, const PlaceReport& report) {
+  Document document;
+  document.facts({{"schema_version", 1},
+                  {"context", {{"program", record.program}, {"mpi", record.mpi}, {"layout", record.layout}}},
+                  {"machine", report.predicted ? Json(report.predicted->machine) : Json()},
+                  {"unpriced", report.unpriced},
+                  {"run_s", record.run_s},
+                  {"exchange_s", report.exchange_s},
+                  {"calls_overlap", report.calls_overlap},
+                  {"saved_s", known_json(report.is_saved_known, report.saved)},
+                  {"saved_interval_s", interval_json(report.is_saved_known, report.saved)}});
+  auto table = table_of(report);
+  if (report.places.empty()) table.forms = Forms::json;
+  else
+    document.text(
+        fmt::format("commpass: by place, in all calls on average over ranks; bytes of a call; predicted (p.) on {}\n",
+                    report.predicted ? report.predicted->machine : "no machine: " + report.unpriced));
+  document.add(std::move(table));
+  document.fact("places_left_out", report.places_left_out);
+  document.add(others_table(record));
+  if (report.places.empty()) return document;
+  if (report.places_left_out > 0) document.text(fmt::format("{} more places are left out\n", report.places_left_out));
+  for (const auto& line : describe_others(record)) document.text(line + "\n");
+  document.text(fmt::format(
+      "of a run of {} exchanges took {}{}; {}\n", format_seconds(record.run_s), format_seconds(report.exchange_s),
+      report.calls_overlap ? ", added up over threads that call at once" : "", saved_sentence(report)));
+  return document;
 }
 
 }  // namespace commpass

@@ -10,6 +10,7 @@
 #include "model/machine/machine.hpp"
 #include "selector/choose/median_interval.hpp"
 #include "selector/report/advice.hpp"
+#include "selector/report/document.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {
@@ -68,9 +69,7 @@ struct PlaceReport {
 PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, const Layout& layout,
                           const Machine* machine, const std::string& unpriced);
 
-/// A table of 120 columns.
-std::string place_report_text(const Record& record, const PlaceReport& report);
-/// JSON, with a newline at the end. Unknown values are null.
-std::string place_report_json(const Record& record, const PlaceReport& report);
+/// A table of 120 columns, and JSON, where unknown values are null. Text of no places is empty.
+Document document_of(const Record& record, const PlaceReport& report);
 
 }  // namespace commpass

@@ -13,7 +13,7 @@
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
 #include "selector/environment/interposed_call.hpp"
-#include "selector/report/forms.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 

@@ -15,42 +15,11 @@ namespace commpass {
 
 namespace {
 
-std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
-  const std::span rows(report.rows);
-  return top == 0 ? rows : rows.first(std::min(top, rows.size()));
-}
-
-/// The optional columns of a table, and the width of the first one.
-struct Columns {
-  std::size_t width;
-  bool measured, planned, tied, demand, buffers;
-};
-
 /// '*' for the choice, '=' for a baseline; then '~' for a tie if any row ties.
-std::string mark_of(const ReportRow& row, const Report& report, bool tied) {
+std::string mark_of(const ReportRow& row, const Report& report) {
   const auto& strategy = row.candidate.strategy;
-  std::string mark = to_string(strategy) == report.chosen ? "*" : baseline_of(strategy) ? "=" : " ";
-  if (tied) mark += report.ties.contains(strategy) ? '~' : ' ';
-  return mark;
-}
-
-void print_row(std::string& text, const ReportRow& row, const Report& report, const Columns& columns) {
-  const auto& cost = row.candidate.cost;
-  append(text, "{} {:<{}}", mark_of(row, report, columns.tied), to_string(row.candidate.strategy), columns.width);
-  if (columns.planned)
-    append(text, "  {:>10}", row.is_priced ? format_seconds(row.candidate.plan_seconds.value_or(0)) : "-");
-  if (columns.planned && columns.measured) append(text, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
-  append(text, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
-  if (columns.measured && row.measured_s)
-    append(text, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
-           row.is_priced ? format_rounded_error(cost.seconds / *row.measured_s - 1) : "-");
-  append(text, "  {:>18}  {:>12}", row.is_priced ? messages_per_stage(cost) : "-",
-         row.is_priced ? format_bytes(static_cast<double>(bytes_per_stage(cost))) : "-");
-  const auto& demand = row.candidate.demand;
-  const auto& buffers = row.candidate.buffered_bytes_max;
-  if (columns.demand) append(text, "  {:>9}", demand ? std::to_string(demand->messages) : "-");
-  if (columns.buffers) append(text, "  {:>10}", buffers ? format_bytes(static_cast<double>(*buffers)) : "-");
-  text += "\n";
+  const std::string mark = to_string(strategy) == report.chosen ? "*" : baseline_of(strategy) ? "=" : " ";
+  return mark + (report.ties.contains(strategy) ? "~" : "");
 }
 
 /// The time of one exchange: measured, or by which candidates are ranked.
@@ -89,32 +58,122 @@ std::vector<Comparison> comparisons(const Report& report) {
   return result;
 }
 
-Json entry_of(const ReportRow& row) {
-  Json entry;
-  entry["strategy"] = to_string(row.candidate.strategy);
-  if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
-  if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
-  if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
-  if (row.measured_s) entry["measured_s"] = *row.measured_s;
-  if (row.measured_mean_s) entry["measured_mean_s"] = *row.measured_mean_s;
-  if (row.measured_percentile_99_s) entry["measured_percentile_99_s"] = *row.measured_percentile_99_s;
-  if (row.candidate.limited_window) entry["as_run"] = to_string(as_run(row.candidate));
-  if (const auto& demand = row.candidate.demand) {
-    entry["messages_in_flight"] = demand->messages;
-    entry["messages_in_flight_off_node"] = demand->messages_off_node;
-    entry["partners"] = demand->partners;
+Json json_of(const LibraryAlgorithm& library) {
+  return {{"call", name_of(library.function)},
+          {"algorithm", library.name},
+          {"messages_of", to_string(library.strategy)},
+          {"exchanges_empty_messages", library.exchanges_nothing},
+          {"rule", library.rule},
+          {"source", library.source},
+          {"stands_in", library.is_stand_in}};
+}
+
+Json json_of(const std::vector<StageCost>& stages) {
+  auto list = Json::array();
+  for (const auto& stage : stages) {
+    list.push_back({{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
+    if (stage.is_staging) list.back()["copies"] = stage.label;
   }
-  if (row.candidate.buffered_bytes_max) entry["buffer_bytes"] = *row.candidate.buffered_bytes_max;
-  if (row.candidate.exceeded_limit) entry["exceeded_limit"] = row.candidate.exceeded_limit;
-  if (const auto& library = row.candidate.library)
-    entry["library"] = {{"call", name_of(library->function)},
-                        {"algorithm", library->name},
-                        {"messages_of", to_string(library->strategy)},
-                        {"exchanges_empty_messages", library->exchanges_nothing},
-                        {"rule", library->rule},
-                        {"source", library->source},
-                        {"stands_in", library->is_stand_in}};
-  return entry;
+  return list;
+}
+
+std::vector<std::string> names_of(const std::vector<Strategy>& strategies) {
+  std::vector<std::string> names;
+  for (const auto& strategy : strategies) names.push_back(to_string(strategy));
+  return names;
+}
+
+/// Which optional columns does text have?
+struct ShownColumns {
+  bool measured, planned, tied, demand, buffers;
+
+  explicit ShownColumns(const std::vector<const ReportRow*>& rows, const Report& report) {
+    const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
+    std::size_t width = 0;
+    for (const auto* row : rows) width = std::max(width, to_string(row->candidate.strategy).size());
+    measured = has([](const auto* row) { return row->measured_s.has_value(); });
+    planned = has([](const auto* row) { return row->candidate.plan_seconds.has_value(); });
+    tied = has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); });
+    // Wide tables have no such columns; --json and --explain have them.
+    constexpr std::size_t width_with_demand = 64, width_with_both = 76, line_width = 100;
+    demand = !measured && !planned && width + width_with_demand <= line_width &&
+             has([](const auto* row) { return row->candidate.demand.has_value(); });
+    buffers = demand && width + width_with_both <= line_width &&
+              has([](const auto* row) { return row->candidate.buffered_bytes_max.has_value(); });
+  }
+};
+
+/// A table of one form, with the columns of all forms.
+Table table_of(const std::vector<const ReportRow*>& rows, const Report& report, const ShownColumns& shown, Forms forms,
+               const std::string& key = {}) {
+  Table table{key};
+  table.forms = forms;
+  const auto add = [&](Column column, auto cell_of) {
+    table.column(std::move(column), rows, [&](const ReportRow* row) -> Cell { return cell_of(*row, row->candidate); });
+  };
+  const auto in_all_if = [](bool is_shown) { return is_shown ? Forms::all : Forms::programs; };
+  const auto name = [](const ReportRow&, const Candidate& c) { return to_string(c.strategy); };
+  const auto predicted_s = [](const ReportRow& row, const Candidate& c) {
+    return row.is_priced ? seconds_cell(c.cost.seconds) : Cell();
+  };
+  const auto mean_s = [](const ReportRow& row, auto&) { return number_cell(row.measured_mean_s); };
+  const auto percentile_99_s = [](const ReportRow& row, auto&) { return number_cell(row.measured_percentile_99_s); };
+  add(mark_column(shown.tied ? 2 : 1), [&](const ReportRow& row, auto&) { return mark_of(row, report); });
+  add({.key = "strategy", .heading = "strategy", .gap = 1}, name);
+  add(json_column("predicted_s"), predicted_s);
+  add(csv_column("chosen"), [&](auto&, const Candidate& c) { return to_string(c.strategy) == report.chosen ? 1 : 0; });
+  add(csv_column("baseline"), [](auto&, const Candidate& c) { return baseline_of(c.strategy) ? 1 : 0; });
+  add({"plan_s", "plan", 10, "-", 2, in_all_if(shown.planned)},
+      [](auto&, const Candidate& c) { return seconds_cell(c.plan_seconds); });
+  add({"measured_plan_s", "measured plan", 13, "-", 2, in_all_if(shown.planned && shown.measured)},
+      [](const ReportRow& row, auto&) { return seconds_cell(row.measured_plan_s); });
+  add({"predicted_s", "predicted", 10, "-", 2, Forms::but_json}, predicted_s);
+  add({"measured_s", "measured", 10, "-", 2, in_all_if(shown.measured)},
+      [](const ReportRow& row, auto&) { return seconds_cell(row.measured_s); });
+  add({"", "error", 10, "-", 2, in_all_if(shown.measured)}, [](const ReportRow& row, const Candidate& c) {
+    return row.is_priced && row.measured_s ? format_rounded_error(c.cost.seconds / *row.measured_s - 1) : Cell();
+  });
+  add(json_column("measured_mean_s"), mean_s);
+  add(json_column("measured_percentile_99_s"), percentile_99_s);
+  add({"messages_per_stage", "messages per stage", 18, "-", 2, Forms::but_json},
+      [](const ReportRow& row, const Candidate& c) { return row.is_priced ? messages_per_stage(c.cost) : Cell(); });
+  add({"bytes_sent", "bytes sent", 12, "-", 2, Forms::but_json}, [](const ReportRow& row, const Candidate& c) {
+    return row.is_priced ? bytes_cell(bytes_per_stage(c.cost)) : Cell();
+  });
+  add(csv_column("tie"), [&](auto&, const Candidate& c) { return report.ties.contains(c.strategy) ? 1 : 0; });
+  add(csv_column("as_run"), [](auto&, const Candidate& c) { return to_string(as_run(c)); });
+  add(json_column("as_run"),
+      [](auto&, const Candidate& c) { return c.limited_window ? to_string(as_run(c)) : Cell(); });
+  add({"messages_in_flight", "in flight", 9, "-", 2, in_all_if(shown.demand)},
+      [](auto&, const Candidate& c) { return c.demand ? c.demand->messages : Cell(); });
+  add({"messages_in_flight_off_node"},
+      [](auto&, const Candidate& c) { return c.demand ? c.demand->messages_off_node : Cell(); });
+  add({"partners"}, [](auto&, const Candidate& c) { return c.demand ? c.demand->partners : Cell(); });
+  add({"buffer_bytes", "memory", 10, "-", 2, in_all_if(shown.buffers)},
+      [](auto&, const Candidate& c) { return c.buffered_bytes_max ? bytes_cell(*c.buffered_bytes_max) : Cell(); });
+  add(json_column("exceeded_limit"),
+      [](auto&, const Candidate& c) { return c.exceeded_limit ? c.exceeded_limit : Cell(); });
+  add(json_column("library"),
+      [](auto&, const Candidate& c) { return c.library ? Cell(json_of(*c.library), "") : Cell(); });
+  add(csv_column("measured_mean_s"), mean_s);
+  add(csv_column("measured_percentile_99_s"), percentile_99_s);
+  if (key == "ranking")
+    add(json_column("stages"), [](auto&, const Candidate& c) { return Cell(json_of(c.cost.stages), ""); });
+  return table;
+}
+
+/// The lines below the table.
+std::string describe_left_out(const Report& report, std::size_t shown, std::size_t top) {
+  std::string text;
+  if (const auto hidden = report.rows.size() + report.baselines.size() - shown; hidden > 0)
+    append(text, "  {} more points are not shown ({})\n", hidden,
+           report.shows_all_points ? "a larger --top shows them"
+           : top > 0               ? "--all-points without --top shows them"
+                                   : "--all-points shows them");
+  if (!report.pruned.empty())
+    append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
+           report.pruned.size());
+  return text;
 }
 
 }  // namespace
@@ -181,124 +240,61 @@ std::string describe_choice(const Report& report) {
   return text;
 }
 
-std::string report_table(const Report& report, std::size_t top) {
+Document document_of(const Report& report, std::size_t top) {
   const auto rows = shown_rows(report, top);
-  std::string text;
-  const auto width = column_width("strategy", rows, [](const auto* row) { return to_string(row->candidate.strategy); });
-  const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
-  Columns columns{width,
-                  has([](const auto* row) { return row->measured_s.has_value(); }),
-                  has([](const auto* row) { return row->candidate.plan_seconds.has_value(); }),
-                  has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); }),
-                  false,
-                  false};
-  // These columns are left out of wide tables; --json and --explain have them.
-  constexpr std::size_t width_with_demand = 64, width_with_both = 76, line_width = 100;
-  const bool has_room = !columns.measured && !columns.planned && width + width_with_demand <= line_width;
-  columns.demand = has_room && has([](const auto* row) { return row->candidate.demand.has_value(); });
-  columns.buffers = columns.demand && width + width_with_both <= line_width &&
-                    has([](const auto* row) { return row->candidate.buffered_bytes_max.has_value(); });
+  const ShownColumns shown(rows, report);
+  std::vector<const ReportRow*> ranking, baselines, lines;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const auto& row = report.rows[i];
+    if (top == 0 || i < top) ranking.push_back(&row);
+    if (top == 0 || i < top || baseline_of(row.candidate.strategy)) lines.push_back(&row);
+  }
+  for (const auto& row : report.baselines) {
+    baselines.push_back(&row);
+    lines.push_back(&row);
+  }
 
-  append(text, "\n  {}{:<{}}", columns.tied ? " " : "", "strategy", width);
-  if (columns.planned) append(text, "  {:>10}", "plan");
-  if (columns.planned && columns.measured) append(text, "  {:>13}", "measured plan");
-  append(text, "  {:>10}", "predicted");
-  if (columns.measured) append(text, "  {:>10}  {:>10}", "measured", "error");
-  append(text, "  {:>18}  {:>12}", "messages per stage", "bytes sent");
-  if (columns.demand) append(text, "  {:>9}", "in flight");
-  if (columns.buffers) append(text, "  {:>10}", "memory");
-  text += "\n";
-  for (const auto* row : rows) print_row(text, *row, report, columns);
-  if (columns.tied)
-    append(text, "  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
-           format_share(report.ties.uncertainty));
-  if (const auto hidden = report.rows.size() + report.baselines.size() - rows.size(); hidden > 0)
-    append(text, "  {} more points are not shown ({})\n", hidden,
-           report.shows_all_points ? "a larger --top shows them"
-           : top > 0               ? "--all-points without --top shows them"
-                                   : "--all-points shows them");
+  Document document(report.context);
+  document.fact("chosen", report.chosen);
+  if (report.ties.fastest) document.fact("fastest_by_prediction", to_string(*report.ties.fastest));
+  document.facts({{"uncertainty", report.ties.uncertainty}, {"ties", names_of(report.ties.strategies)}});
+  document.text("\n");
+  document.add(table_of(rows, report, shown, Forms::text));
+  document.add(table_of(ranking, report, shown, Forms::json, "ranking"));
+  document.add(table_of(lines, report, shown, Forms::csv));
+  if (shown.tied)
+    document.text(fmt::format("  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
+                              format_share(report.ties.uncertainty)));
+  document.text(describe_left_out(report, rows.size(), top));
   if (!report.pruned.empty())
-    append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
-           report.pruned.size());
-  text += describe_not_priced(report.not_priced);
-  auto closing = "\n" + describe_choice(report) + "\n";
+    document.fact("not_priced_in_full", {{"reason", "their busiest ranks alone take too long (--all prices them)"},
+                                         {"strategies", names_of(report.pruned)}});
+  add_not_priced(document, report.not_priced);
+  if (!baselines.empty()) document.add(table_of(baselines, report, shown, Forms::json, "baselines"));
+  for (const auto& each : comparisons(report))
+    document.fact("times_faster_than", {{to_string(each.baseline->strategy), each.baseline_s / each.own_s}});
+  if (report.baseline_s) document.fact("baseline_s", *report.baseline_s);
+  if (report.regret) document.fact("regret", *report.regret);
+  document.paragraph("\n" + describe_choice(report) + "\n");
   // The median hides times that are late once in a hundred runs.
   if (const auto* const chosen = chosen_row(report); chosen && chosen->measured_s && chosen->measured_mean_s)
-    append(closing, "Its runs: median {}, mean {}, 99th percentile {}\n", format_seconds(*chosen->measured_s),
-           format_seconds(*chosen->measured_mean_s), format_seconds(*chosen->measured_percentile_99_s));
-  if (!report.note.empty()) append(closing, "Note: {}.\n", report.note);
+    document.paragraph(fmt::format("Its runs: median {}, mean {}, 99th percentile {}\n",
+                                   format_seconds(*chosen->measured_s), format_seconds(*chosen->measured_mean_s),
+                                   format_seconds(*chosen->measured_percentile_99_s)));
+  document.note(report.note);
   if (report.baseline_s)
-    append(closing, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
-  return wrap_lines(context_lines(report.context)) + text + wrap_lines(closing);
+    document.paragraph(fmt::format("Plain loop over all neighbours, as MPI libraries do it: {}\n",
+                                   format_seconds(*report.baseline_s)));
+  return document;
 }
 
-std::string report_json(const Report& report, std::size_t top) {
-  auto json = json_head(report.context);
-  if (!report.note.empty()) json["context"]["note"] = report.note;
-  json["chosen"] = report.chosen;
-  if (report.ties.fastest) json["fastest_by_prediction"] = to_string(*report.ties.fastest);
-  json["uncertainty"] = report.ties.uncertainty;
-  json["ties"] = Json::array();
-  for (const auto& strategy : report.ties.strategies) json["ties"].push_back(to_string(strategy));
-  json["ranking"] = Json::array();
-  for (const auto& row : first_rows(report, top)) {
-    auto entry = entry_of(row);
-    entry["stages"] = Json::array();
-    for (const auto& stage : row.candidate.cost.stages) {
-      entry["stages"].push_back(
-          {{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
-      if (stage.is_staging) entry["stages"].back()["copies"] = stage.label;
-    }
-    json["ranking"].push_back(std::move(entry));
+void add_not_priced(Document& document, std::span<const NotPriced> strategies) {
+  Table list{"not_priced", {{"strategy"}, {"reason"}}, {}, Forms::json};
+  for (const auto& [strategy, reason] : strategies) {
+    list.add({strategy, reason});
+    document.text(fmt::format("  {} has no price: {}\n", strategy, reason));
   }
-  if (!report.pruned.empty()) {
-    auto& not_priced = json["not_priced_in_full"];
-    not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
-    for (const auto& strategy : report.pruned) not_priced["strategies"].push_back(to_string(strategy));
-  }
-  for (const auto& [strategy, reason] : report.not_priced)
-    json["not_priced"].push_back({{"strategy", strategy}, {"reason", reason}});
-  for (const auto& row : report.baselines) json["baselines"].push_back(entry_of(row));
-  for (const auto& each : comparisons(report))
-    json["times_faster_than"][to_string(each.baseline->strategy)] = each.baseline_s / each.own_s;
-  if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
-  if (report.regret) json["regret"] = *report.regret;
-  return json_text(json);
-}
-
-std::string report_csv(const Report& report, std::size_t top) {
-  auto text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s", "measured_s",
-                        "messages_per_stage", "bytes_sent", "tie", "as_run", "messages_in_flight",
-                        "messages_in_flight_off_node", "partners", "buffer_bytes", "measured_mean_s",
-                        "measured_percentile_99_s"});
-  const auto add = [&](const ReportRow& row) {
-    const auto& candidate = row.candidate;
-    const auto& demand = candidate.demand;
-    const auto name = to_string(candidate.strategy);
-    const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
-    const auto number_if = [](bool is_known, auto value) { return is_known ? csv_number(value) : std::string(); };
-    text += csv_line(
-        {name, flag(name == report.chosen), flag(baseline_of(candidate.strategy)), csv_number(candidate.plan_seconds),
-         csv_number(row.measured_plan_s), number_if(row.is_priced, candidate.cost.seconds), csv_number(row.measured_s),
-         row.is_priced ? messages_per_stage(candidate.cost) : "",
-         number_if(row.is_priced, bytes_per_stage(candidate.cost)), flag(report.ties.contains(candidate.strategy)),
-         to_string(as_run(candidate)), csv_number(demand ? std::optional<double>(demand->messages) : std::nullopt),
-         csv_number(demand ? std::optional<double>(demand->messages_off_node) : std::nullopt),
-         csv_number(demand ? std::optional<double>(demand->partners) : std::nullopt),
-         csv_number(candidate.buffered_bytes_max), csv_number(row.measured_mean_s),
-         csv_number(row.measured_percentile_99_s)});
-  };
-  std::size_t index = 0;
-  for (const auto& row : report.rows)
-    if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) add(row);
-  for (const auto& row : report.baselines) add(row);
-  return text;
-}
-
-std::string describe_not_priced(std::span<const NotPriced> strategies) {
-  std::string text;
-  for (const auto& [strategy, reason] : strategies) append(text, "  {} has no price: {}\n", strategy, reason);
-  return text;
+  if (!strategies.empty()) document.add(std::move(list));
 }
 
 }  // namespace commpass

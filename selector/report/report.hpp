@@ -1,4 +1,4 @@
-// The report of `predict` and `measure`: a table, JSON and CSV.
+// The report of `predict` and `measure`.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 #include "selector/choose/rank_named.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/ties.hpp"
-#include "selector/report/forms.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -56,14 +56,12 @@ std::string describe_ties(const Report& report);
 /// The choice, its reason, and its comparison with the baselines: sentences of one paragraph.
 std::string describe_choice(const Report& report);
 
-/// @param top  see shown_rows
-std::string report_table(const Report& report, std::size_t top = 0);
-/// @param top  the number of rows of the ranking; 0: all
-std::string report_json(const Report& report, std::size_t top = 0);
-/// The rows of the ranking up to `top`, and the baselines. `chosen` and `baseline` are 1 or 0; '+' separates stages.
-std::string report_csv(const Report& report, std::size_t top = 0);
+/// CSV has the rows of the ranking up to `top`, and the baselines; `chosen` and `baseline` are 1 or 0; '+' separates
+/// stages. JSON has the first `top` rows of the ranking; 0: all.
+/// @param top  of text see shown_rows
+Document document_of(const Report& report, std::size_t top = 0);
 
-/// A line below a table for each strategy without a price.
-std::string describe_not_priced(std::span<const NotPriced> strategies);
+/// A line of text for each strategy without a price, and a list in JSON.
+void add_not_priced(Document& document, std::span<const NotPriced> strategies);
 
 }  // namespace commpass

@@ -42,56 +42,44 @@ std::string describe_tie(const SparseReport& report) {
 
 }  // namespace
 
-std::string sparse_report_table(const SparseReport& report, std::size_t top) {
-  const auto rows = first_of(report, top);
-  auto text = context_lines(report.context);
-  const auto width = column_width("strategy", rows, [](const SparseRow& row) { return to_string(row.strategy); });
-  constexpr auto* messages = "messages per stage";
-  const auto messages_width = column_width(messages, rows, messages_of);
-  append(text, "\n  {:<{}}  {:>10}  {:>{}}\n", "strategy", width, "predicted", messages, messages_width);
-  for (const auto& row : rows)
-    append(text, "{} {:<{}}  {:>10}  {:>{}}\n", &row == rows.data() ? "*" : " ", to_string(row.strategy), width,
-           format_seconds(row.seconds), messages_of(row), messages_width);
-  if (rows.size() < report.rows.size()) append(text, "  … and {} more\n", report.rows.size() - rows.size());
-  text += describe_not_priced(report.not_priced);
+Document document_of(const SparseReport& report, std::size_t top) {
   const auto& chosen = report.rows.front();
-  append(text, "\nChosen: {}", to_string(chosen.strategy));
-  if (report.plain && chosen.seconds > 0 && report.plain->seconds > 0)
-    append(text, ", {} {}", compare_speed(chosen.seconds, report.plain->seconds), to_string(report.plain->strategy));
-  text += "\n" + describe_tie(report);
-  if (!report.note.empty()) text += "Note: " + report.note + ".\n";
-  return text;
-}
-
-std::string sparse_report_json(const SparseReport& report, std::size_t top) {
-  auto json = json_head(report.context);
-  if (!report.note.empty()) json["context"]["note"] = report.note;
-  const auto& chosen = report.rows.front();
-  json["chosen"] = to_string(chosen.strategy);
-  json["ranking"] = Json::array();
+  Document document(report.context);
+  document.fact("chosen", to_string(chosen.strategy));
+  Table ranking{"ranking",
+                {mark_column(),
+                 {.key = "strategy", .heading = "strategy", .gap = 1},
+                 csv_column("chosen"),
+                 {"predicted_s", "predicted", 10},
+                 {.key = "messages_per_stage", .heading = "messages per stage", .width = 1, .forms = Forms::but_json},
+                 json_column("stages")}};
   for (const auto& row : first_of(report, top)) {
-    Json entry{{"strategy", to_string(row.strategy)}, {"predicted_s", row.seconds}, {"stages", Json::array()}};
+    const bool is_chosen = &row == &chosen;
+    auto stages = Json::array();
     for (const auto& stage : row.stages)
-      entry["stages"].push_back({{"ranks", std::llround(stage.ranks)},
-                                 {"messages_max", stage.messages},
-                                 {"message_bytes", stage.bytes},
-                                 {"seconds", stage.seconds},
-                                 {"copying_s", stage.copying_s}});
-    json["ranking"].push_back(std::move(entry));
+      stages.push_back({{"ranks", std::llround(stage.ranks)},
+                        {"messages_max", stage.messages},
+                        {"message_bytes", stage.bytes},
+                        {"seconds", stage.seconds},
+                        {"copying_s", stage.copying_s}});
+    ranking.add({is_chosen ? "*" : "", to_string(row.strategy), is_chosen ? 1 : 0, seconds_cell(row.seconds),
+                 messages_of(row), Cell(stages, "")});
   }
-  for (const auto& [strategy, reason] : report.not_priced)
-    json["not_priced"].push_back({{"strategy", strategy}, {"reason", reason}});
-  if (report.plain && chosen.seconds > 0)
-    json["times_faster_than"][to_string(report.plain->strategy)] = report.plain->seconds / chosen.seconds;
-  return json_text(json);
-}
-
-std::string sparse_report_csv(const SparseReport& report, std::size_t top) {
-  auto text = csv_line({"strategy", "chosen", "predicted_s", "messages_per_stage"});
-  for (const auto& row : first_of(report, top))
-    text += csv_line(
-        {to_string(row.strategy), &row == report.rows.data() ? "1" : "0", csv_number(row.seconds), messages_of(row)});
-  return text;
+  const auto left_out = report.rows.size() - ranking.rows.size();
+  document.text("\n");
+  document.add(std::move(ranking));
+  if (left_out > 0) document.text(fmt::format("  … and {} more\n", left_out));
+  add_not_priced(document, report.not_priced);
+  std::string choice = "\nChosen: " + to_string(chosen.strategy);
+  if (report.plain && chosen.seconds > 0) {
+    const auto plain = to_string(report.plain->strategy);
+    if (report.plain->seconds > 0)
+      append(choice, ", {} {}", compare_speed(chosen.seconds, report.plain->seconds), plain);
+    document.fact("times_faster_than", {{plain, report.plain->seconds / chosen.seconds}});
+  }
+  document.text(choice + "\n" + describe_tie(report));
+  document.note(report.note);
+  return document;
 }
 
 std::string explain_sparse(const SparseReport& report, const SparseRow& row) {

@@ -1,4 +1,4 @@
-// The report of `predict --sparse`: a table, JSON and CSV.
+// The report of `predict --sparse`.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "selector/choose/rank_named.hpp"
 #include "selector/choose/sparse_choice.hpp"
-#include "selector/report/forms.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -27,9 +27,7 @@ struct SparseReport {
 };
 
 /// @param top  rows to show; 0: all
-std::string sparse_report_table(const SparseReport& report, std::size_t top = 0);
-std::string sparse_report_json(const SparseReport& report, std::size_t top = 0);
-std::string sparse_report_csv(const SparseReport& report, std::size_t top = 0);
+Document document_of(const SparseReport& report, std::size_t top = 0);
 
 /// The stages of a strategy with their times, and its comparison with the choice.
 std::string explain_sparse(const SparseReport& report, const SparseRow& row);

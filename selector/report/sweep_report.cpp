@@ -33,6 +33,19 @@ std::string describe_crossover(const SweepReport& report, const Crossover& cross
                      route_and_path(before.chosen->strategy), route_and_path(after.chosen->strategy));
 }
 
+Json json_of(const SweepReport& report, const Crossover& crossover) {
+  const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
+  const auto& key = report.keys[crossover.key];
+  Json entry{{"key", key}};
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    if (k != crossover.key) entry["at"][report.keys[k]] = json_value(report.keys[k], before.values[k]);
+  entry["from"] = json_value(key, before.values[crossover.key]);
+  entry["to"] = json_value(key, after.values[crossover.key]);
+  entry["before"] = route_and_path(before.chosen->strategy);
+  entry["after"] = route_and_path(after.chosen->strategy);
+  return entry;
+}
+
 /// The uncertainty of the profile; points without a choice do not have it.
 double report_uncertainty(const SweepReport& report) {
   double uncertainty = 0;
@@ -108,117 +121,93 @@ std::vector<Crossover> crossovers(const SweepReport& report) {
   return result;
 }
 
-std::string sweep_table(const SweepReport& report) {
-  auto text = wrap_lines(context_lines(report.context));
-  std::size_t width = std::string("chosen").size(), tied = 0;
-  for (const auto& point : report.points) {
+namespace {
+
+/// @param has_ties  of some point
+Table points_of(const SweepReport& report, bool has_ties) {
+  std::size_t width = std::string("chosen").size();
+  for (const auto& point : report.points)
     if (point.chosen) width = std::max(width, to_string(as_run(*point.chosen)).size());
-    tied += point.ties.strategies.empty() ? 0 : 1;
-  }
   // Wide tables have no column of `standard`, which follows from that of the choice.
   constexpr std::size_t key_width = 10, width_beside = 57, line_width = 100;
   const bool has_standard = key_width * report.keys.size() + width + width_beside <= line_width;
-  const auto standard_of = [&](const std::string& cell) {
-    return has_standard ? fmt::format("  {:>9}", cell) : std::string();
+  Table table{"points"};
+  const auto add = [&](Column column, auto cell_of) {
+    table.column(std::move(column), report.points, [&](const SweepPoint& point) -> Cell { return cell_of(point); });
   };
-  text += "\n";
-  for (const auto& key : report.keys) append(text, "{:>8}  ", key);
-  append(text, "{:<{}}  {:>9}  {:>9}{}  {:>17}{}\n", "chosen", width, "predicted", "mpi", standard_of("standard"),
-         "than standard", tied > 0 ? "  ties" : "");
-  const auto time_of = [](const std::optional<Seconds>& seconds) { return seconds ? format_seconds(*seconds) : "-"; };
-  for (const auto& point : report.points) {
-    std::string values;
-    for (std::size_t k = 0; k < report.keys.size(); ++k)
-      values += fmt::format("{:>8}  ", print_value(report.keys[k], point.values[k]));
-    if (!point.chosen) {
-      text += wrap_lines(fmt::format("{}- ({})\n", values, point.reason));
-      continue;
-    }
-    append(text, "{}{:<{}}  {:>9}  {:>9}{}  {:>17}", values, to_string(as_run(*point.chosen)), width,
-           format_seconds(point.chosen->cost.seconds), time_of(point.mpi_s), standard_of(time_of(point.standard_s)),
-           point.speed().empty() ? "-" : point.speed());
-    if (tied > 0) append(text, "  {:>4}", point.ties.strategies.size());
-    text += "\n";
+  const auto add_if_chosen = [&](Column column, auto cell_of) {
+    add(std::move(column), [&](const SweepPoint& point) { return point.chosen ? Cell(cell_of(point)) : Cell(); });
+  };
+  const auto if_any = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
+  const auto fastest = [](const SweepPoint& point) {
+    return point.ties.fastest ? Cell(to_string(*point.ties.fastest)) : Cell();
+  };
+  const auto ties = [](const SweepPoint& point) { return point.ties.strategies.size(); };
+  const auto mpi_s = [](const SweepPoint& point) { return seconds_cell(point.mpi_s); };
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    add({report.keys[k], report.keys[k], 8, {}, k == 0 ? std::size_t{0} : 2}, [&](const SweepPoint& point) {
+      return Cell(json_value(report.keys[k], point.values[k]), print_value(report.keys[k], point.values[k]));
+    });
+  add_if_chosen({"chosen", "chosen"}, [](const SweepPoint& point) { return to_string(as_run(*point.chosen)); });
+  add_if_chosen({"predicted_s", "predicted", 9},
+                [](const SweepPoint& point) { return seconds_cell(point.chosen->cost.seconds); });
+  add_if_chosen(json_column("fastest_by_prediction"), fastest);
+  add_if_chosen(json_column("tie_count"), ties);
+  add(json_column("not_applicable"),
+      [](const SweepPoint& point) { return point.chosen ? Cell() : Cell(point.reason); });
+  add({"", "mpi", 9, "-"}, mpi_s);
+  add({"standard_s", "standard", 9, "-", 2, has_standard ? Forms::all : Forms::programs},
+      [](const SweepPoint& point) { return seconds_cell(point.standard_s); });
+  add({"times_faster_than_standard"}, [](const SweepPoint& point) { return number_cell(point.gain()); });
+  add({"mpi_s"}, mpi_s);
+  add({"times_faster_than_mpi"}, [](const SweepPoint& point) { return number_cell(point.gain_over_mpi()); });
+  add({"", "than standard", 17, "-"}, [&](const SweepPoint& point) { return if_any(point.speed()); });
+  add(csv_column("fastest_by_prediction"), fastest);
+  add_if_chosen({"ties", "ties", 4, {}, 2, has_ties ? Forms::but_json : Forms::csv}, ties);
+  add(json_column("named"), [&](const SweepPoint& point) {
+    Json named;
+    for (std::size_t i = 0; i < point.named.size(); ++i)
+      if (point.named[i]) named[report.named[i]] = *point.named[i];
+    return named.is_null() ? Cell() : Cell(named, "");
+  });
+  add(json_column("note"), [&](const SweepPoint& point) { return if_any(point.note); });
+  for (std::size_t i = 0; i < report.named.size(); ++i)
+    add(csv_column(report.named[i] + " predicted_s"),
+        [&](const SweepPoint& point) { return i < point.named.size() ? number_cell(point.named[i]) : Cell(); });
+  for (std::size_t p = 0; p < report.points.size(); ++p) {
+    if (report.points[p].chosen) continue;
+    auto& line = table.rows[p].instead;
+    for (std::size_t k = 0; k < report.keys.size(); ++k) append(line, "{:>8}  ", table.rows[p].cells[k].text);
+    line = wrap_lines(fmt::format("{}- ({})\n", line, report.points[p].reason));
   }
+  return table;
+}
+
+}  // namespace
+
+Document document_of(const SweepReport& report) {
+  const auto tied = std::ranges::count_if(report.points, [](const auto& p) { return !p.ties.strategies.empty(); });
+  Document document(report.context);
+  document.facts({{"keys", report.keys}, {"uncertainty", report_uncertainty(report)}});
+  document.text("\n");
+  document.add(points_of(report, tied > 0));
   if (tied > 0)
-    text += wrap_lines(fmt::format(
+    document.paragraph(fmt::format(
         "\nTies: at {} of {} points this profile cannot tell several strategies from the fastest by prediction ({}); "
         "the simplest of these is taken.\n",
         tied, report.points.size(), format_share(report_uncertainty(report))));
-  const auto found = crossovers(report);
-  if (!found.empty()) text += "\nCrossovers:\n";
-  for (const auto& crossover : found) append(text, "  {}\n", describe_crossover(report, crossover));
-  if (const auto* best = best_of(report); best && is_of_strategies(report))
-    append(text, "\nBest: {}, {}\n", to_string(as_run(*best->chosen)), format_seconds(best->chosen->cost.seconds));
-  for (const auto& note : notes_of(report)) text += wrap_lines(fmt::format("Note: {}.\n", note));
-  return text;
-}
-
-std::string sweep_csv(const SweepReport& report) {
-  auto header = report.keys;
-  for (const auto* column : {"chosen", "predicted_s", "standard_s", "times_faster_than_standard", "mpi_s",
-                             "times_faster_than_mpi", "fastest_by_prediction", "ties"})
-    header.emplace_back(column);
-  for (const auto& name : report.named) header.push_back(name + " predicted_s");
-  auto text = csv_line(header);
-  for (const auto& point : report.points) {
-    std::vector<std::string> fields;
-    for (std::size_t k = 0; k < report.keys.size(); ++k)
-      fields.push_back(is_memory(report.keys[k]) ? print_value(report.keys[k], point.values[k])
-                                                 : std::to_string(point.values[k]));
-    fields.push_back(point.chosen ? to_string(as_run(*point.chosen)) : "");
-    fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
-    fields.push_back(csv_number(point.standard_s));
-    fields.push_back(csv_number(point.gain()));
-    fields.push_back(csv_number(point.mpi_s));
-    fields.push_back(csv_number(point.gain_over_mpi()));
-    fields.push_back(point.ties.fastest ? to_string(*point.ties.fastest) : "");
-    fields.push_back(point.chosen ? std::to_string(point.ties.strategies.size()) : "");
-    for (const auto& seconds : point.named) fields.push_back(csv_number(seconds));
-    text += csv_line(fields);
-  }
-  return text;
-}
-
-std::string sweep_json(const SweepReport& report) {
-  auto json = json_head(report.context);
-  json["keys"] = report.keys;
-  json["uncertainty"] = report_uncertainty(report);
-  json["points"] = Json::array();
-  for (const auto& point : report.points) {
-    Json entry;
-    for (std::size_t k = 0; k < report.keys.size(); ++k)
-      entry[report.keys[k]] = json_value(report.keys[k], point.values[k]);
-    if (point.chosen) {
-      entry["chosen"] = to_string(as_run(*point.chosen));
-      entry["predicted_s"] = point.chosen->cost.seconds;
-      if (point.ties.fastest) entry["fastest_by_prediction"] = to_string(*point.ties.fastest);
-      entry["tie_count"] = point.ties.strategies.size();
-    } else {
-      entry["not_applicable"] = point.reason;
-    }
-    if (point.standard_s) entry["standard_s"] = *point.standard_s;
-    if (const auto gain = point.gain()) entry["times_faster_than_standard"] = *gain;
-    if (point.mpi_s) entry["mpi_s"] = *point.mpi_s;
-    if (const auto gain = point.gain_over_mpi()) entry["times_faster_than_mpi"] = *gain;
-    for (std::size_t i = 0; i < point.named.size(); ++i)
-      if (point.named[i]) entry["named"][report.named[i]] = *point.named[i];
-    if (!point.note.empty()) entry["note"] = point.note;
-    json["points"].push_back(std::move(entry));
-  }
-  json["crossovers"] = Json::array();
+  auto list = Json::array();
   for (const auto& crossover : crossovers(report)) {
-    const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
-    Json entry{{"key", report.keys[crossover.key]}};
-    for (std::size_t k = 0; k < report.keys.size(); ++k)
-      if (k != crossover.key) entry["at"][report.keys[k]] = json_value(report.keys[k], before.values[k]);
-    entry["from"] = json_value(report.keys[crossover.key], before.values[crossover.key]);
-    entry["to"] = json_value(report.keys[crossover.key], after.values[crossover.key]);
-    entry["before"] = route_and_path(before.chosen->strategy);
-    entry["after"] = route_and_path(after.chosen->strategy);
-    json["crossovers"].push_back(std::move(entry));
+    if (list.empty()) document.text("\nCrossovers:\n");
+    document.text("  " + describe_crossover(report, crossover) + "\n");
+    list.push_back(json_of(report, crossover));
   }
-  return json_text(json);
+  document.fact("crossovers", std::move(list));
+  if (const auto* best = best_of(report); best && is_of_strategies(report))
+    document.text(
+        fmt::format("\nBest: {}, {}\n", to_string(as_run(*best->chosen)), format_seconds(best->chosen->cost.seconds)));
+  for (const auto& note : notes_of(report)) document.paragraph("Note: " + note + ".\n");
+  return document;
 }
 
 }  // namespace commpass

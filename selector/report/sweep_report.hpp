@@ -1,4 +1,4 @@
-// The report of `predict --sweep`: the choice and its predicted time over ranges of keys; a table, JSON and CSV.
+// The report of `predict --sweep`: the choice and its predicted time over ranges of keys.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "selector/choose/select.hpp"
 #include "selector/choose/ties.hpp"
-#include "selector/report/forms.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -57,8 +57,6 @@ inline constexpr std::int64_t memory_host = 1, memory_device = 2;
 /// The value as users write it: "4KiB" of bytes, "device" of memory.
 std::string print_value(const std::string& key, std::int64_t value);
 
-std::string sweep_table(const SweepReport& report);
-std::string sweep_csv(const SweepReport& report);
-std::string sweep_json(const SweepReport& report);
+Document document_of(const SweepReport& report);
 
 }  // namespace commpass

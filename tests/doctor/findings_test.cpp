@@ -219,7 +219,7 @@ TEST(Doctor, TellsTheSameInJson) {
   auto facts = quiet_machine();
   facts.ranks[0].others = 2;
   const auto findings = judge(facts);
-  const auto json = Json::parse(findings_json(findings, facts.layout));
+  const auto json = Json::parse(document_of(findings, facts.layout).write(Form::json));
   EXPECT_FALSE(json["may_measure"].get<bool>());
   ASSERT_EQ(json["findings"].size(), findings.size());
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -227,7 +227,7 @@ TEST(Doctor, TellsTheSameInJson) {
     EXPECT_EQ(json["findings"][i]["text"], findings[i].text);
     EXPECT_EQ(json["findings"][i]["remedy"], findings[i].remedy);
   }
-  EXPECT_NE(findings_table(findings, facts.layout).find("STOP  load"), std::string::npos);
+  EXPECT_NE(document_of(findings, facts.layout).write(Form::text).find("STOP  load"), std::string::npos);
 }
 
 }  // namespace

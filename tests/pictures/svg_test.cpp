@@ -62,7 +62,7 @@ TEST(Overlays, StayWithinTheirRectangle) {
   for (const int overlay : {1, 2}) {
     Svg svg("id", "title", "description", 100);
     svg.mark(10.5, 20, 17, 9.25, {1, overlay});
-    const auto body = std::move(svg).finish(50, "{}", "").body;
+    const auto body = std::move(svg).finish(50, Document()).body;
     const auto begin = body.find("d=\"M");
     ASSERT_NE(begin, std::string::npos) << body;
     const auto numbers = coordinates_of(body.substr(begin + 3, body.find('"', begin + 3) - begin - 3));
@@ -82,7 +82,7 @@ TEST(Overlays, AreThoseOfTheLook) {
   for (const auto& [overlay, mark] : {std::pair(0, ""), {3, "h.01"}, {4, "M10 21H30"}}) {
     Svg svg("id", "title", "description", 100);
     svg.mark(10, 20, 20, 10, {1, overlay}, "told");
-    const auto body = std::move(svg).finish(50, "{}", "").body;
+    const auto body = std::move(svg).finish(50, Document()).body;
     EXPECT_EQ(body.find("class=\"overlay\"") == std::string::npos, overlay == 0) << body;
     EXPECT_NE(body.find(mark), std::string::npos) << body;
     EXPECT_EQ(body.find("<title>told</title>"), body.rfind("<title>")) << "once, where the pointer meets it";

@@ -52,7 +52,7 @@ TEST(Crossovers, AreWhereTheRouteChangesBetweenNeighbours) {
 }
 
 TEST(SweepJson, HasEveryPointAndCrossover) {
-  const auto json = Json::parse(sweep_json(report()));
+  const auto json = Json::parse(document_of(report()).write(Form::json));
   EXPECT_EQ(json["points"].size(), 6U);
   EXPECT_EQ(json["points"][0]["times_faster_than_standard"], 4.0);
   EXPECT_EQ(json["points"][4]["not_applicable"], "it is <not> there");
@@ -63,7 +63,7 @@ TEST(SweepJson, HasEveryPointAndCrossover) {
 
 TEST(StrategyMap, HasTheChoiceAndItsGainInEachCell) {
   const auto picture = draw_strategy_map(report());
-  EXPECT_EQ(picture.json, sweep_json(report()));
+  EXPECT_EQ(picture.json, document_of(report()).write(Form::json));
   EXPECT_NE(picture.body.find(">4.0×<"), std::string::npos);
   EXPECT_NE(picture.body.find(">two-step<"), std::string::npos);
   EXPECT_NE(picture.body.find("it is &lt;not&gt; there"), std::string::npos);
@@ -92,19 +92,21 @@ TEST(StrategyMap, HatchesTiesAndCallsNothingSlowerFaster) {
 }
 
 TEST(SweepTable, CountsTies) {
-  const auto table = sweep_table(tied());
+  const auto table = document_of(tied()).write(Form::text);
   EXPECT_NE(table.find("predicted        mpi   standard      than standard  ties\n"), std::string::npos) << table;
   EXPECT_NE(table.find("1.43 times slower     2\n"), std::string::npos) << table;
   EXPECT_NE(table.find("2.00 times faster     0\n"), std::string::npos) << table;
   EXPECT_NE(table.find("as fast     0\n"), std::string::npos) << table;
   EXPECT_NE(table.find("\nTies: at 1 of 6 points this profile cannot tell"), std::string::npos) << table;
-  EXPECT_EQ(sweep_table(report()).find("ies"), std::string::npos) << "without ties nothing is said of them";
-  const auto json = Json::parse(sweep_json(tied()));
+  EXPECT_EQ(document_of(report()).write(Form::text).find("ies"), std::string::npos)
+      << "without ties nothing is said of them";
+  const auto json = Json::parse(document_of(tied()).write(Form::json));
   EXPECT_EQ(json["uncertainty"], 0.5);
   EXPECT_EQ(json["points"][0]["tie_count"], 2);
   EXPECT_EQ(json["points"][0]["fastest_by_prediction"], "standard");
   EXPECT_EQ(json["points"][1]["tie_count"], 0);
-  EXPECT_NE(sweep_csv(tied()).find(",standard,2\n"), std::string::npos) << sweep_csv(tied());
+  EXPECT_NE(document_of(tied()).write(Form::csv).find(",standard,2\n"), std::string::npos)
+      << document_of(tied()).write(Form::csv);
 }
 
 TEST(SweepPictures, RefuseOtherNumbersOfKeys) {
@@ -144,7 +146,7 @@ TEST(SweepLines, MayBeMoreThanThereAreLooks) {
 TEST(SweepJson, KeepsInvalidUtf8Readable) {
   auto named = report();
   named.context[1].second = "file \xff";
-  EXPECT_EQ(Json::parse(sweep_json(named))["context"]["pattern"], "file \xef\xbf\xbd");
+  EXPECT_EQ(Json::parse(document_of(named).write(Form::json))["context"]["pattern"], "file \xef\xbf\xbd");
 }
 
 TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {

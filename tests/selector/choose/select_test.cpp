@@ -228,10 +228,11 @@ TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
   Report r;
   for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3))
     r.rows.push_back({std::move(candidate), {}});
-  const auto json = Json::parse(report_json(r));
+  const auto json = Json::parse(document_of(r).write(Form::json));
   for (std::size_t i = 0; i < r.rows.size(); ++i)
     EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
-  EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
+  EXPECT_NE(document_of(r).write(Form::text).find(format_seconds(r.rows[0].candidate.plan_seconds.value())),
+            std::string::npos);
 }
 
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
@@ -298,7 +299,7 @@ std::set<std::string> keys(const Json& json) {
 TEST(JsonReport, HasTheKeysOfTheContract) {
   for (const bool measured : {false, true}) {
     const auto r = report(measured);
-    const auto json = Json::parse(report_json(r));
+    const auto json = Json::parse(document_of(r).write(Form::json));
     const std::set<std::string> top{"schema_version", "context", "chosen", "ranking"},
         row{"strategy", "predicted_s", "stages", "messages_in_flight", "messages_in_flight_off_node",
             "partners", "buffer_bytes"};
@@ -332,19 +333,20 @@ TEST(JsonReport, HasTheKeysOfTheContract) {
 TEST(JsonReport, TellsOfBaselinesOnlyKnownTimes) {
   auto r = report(true);
   r.baselines.push_back({{.strategy = parse_strategy("mpi"), .cost = {}}, 2e-3, false, 3e-3});
-  const auto baselines = Json::parse(report_json(r))["baselines"];
+  const auto baselines = Json::parse(document_of(r).write(Form::json))["baselines"];
   EXPECT_EQ(baselines, Json::parse(R"([{"strategy": "mpi", "measured_plan_s": 3e-3, "measured_s": 2e-3}])"))
       << "it has no price, which is not a price of nothing";
 }
 
 TEST(JsonReport, ShowsTheTop) {
-  EXPECT_EQ(Json::parse(report_json(report(false), 3))["ranking"].size(), 3U);
-  EXPECT_EQ(Json::parse(report_json(report(false), 1000))["ranking"].size(), report(false).rows.size());
+  EXPECT_EQ(Json::parse(document_of(report(false), 3).write(Form::json))["ranking"].size(), 3U);
+  EXPECT_EQ(Json::parse(document_of(report(false), 1000).write(Form::json))["ranking"].size(),
+            report(false).rows.size());
 }
 
 TEST(TableReport, ShowsTheTopAndMarksTheChosen) {
   const auto r = report(false);
-  const auto text = report_table(r, 2);
+  const auto text = document_of(r, 2).write(Form::text);
   EXPECT_NE(text.find("* " + r.chosen), std::string::npos) << text;
   EXPECT_NE(text.find(to_string(r.rows[1].candidate.strategy)), std::string::npos);
   EXPECT_NE(text.find("\n= standard "), std::string::npos) << text;
@@ -352,7 +354,7 @@ TEST(TableReport, ShowsTheTopAndMarksTheChosen) {
       << text;
   EXPECT_NE(text.find("Chosen: " + r.chosen), std::string::npos);
   EXPECT_EQ(text.find("measured"), std::string::npos);
-  EXPECT_NE(report_table(report(true)).find("regret 1.25"), std::string::npos);
+  EXPECT_NE(document_of(report(true)).write(Form::text).find("regret 1.25"), std::string::npos);
 }
 
 }  // namespace

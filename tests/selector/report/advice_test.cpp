@@ -155,12 +155,12 @@ TEST(Advice, IsWrittenAsAPageAndAsJson) {
   const auto record = two_halves();
   Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
   advice.machines.push_back(advise(record, advice.calls, Layout::with_ppn(64, 16), lassen()));
-  const auto page = advice_text(advice);
+  const auto page = document_of(advice).write(Form::text);
   for (const char* part : {"run.json: a.out\n", "Exchanges took 50.0 % of the run, 5 s", " 1 main ",
                            "on 2 communicators\n", "30.0 %\n", "On lassen, 4 nodes x 16 ranks: these calls would take ",
                            "leave it to MPI\n", "MPI's all-to-alls are not measured", "lacks local copies"})
     EXPECT_NE(page.find(part), std::string::npos) << part << " in " << page;
-  const auto json = Json::parse(advice_json(advice));
+  const auto json = Json::parse(document_of(advice).write(Form::json));
   EXPECT_EQ(json["calls"][0]["measured_s"], 3);
   EXPECT_EQ(json["machines"][0]["calls"].size(), 2U);
   EXPECT_EQ(json["machines"][0]["calls"][1]["run_saves"], 0);
@@ -169,10 +169,11 @@ TEST(Advice, IsWrittenAsAPageAndAsJson) {
 TEST(Advice, OfARunWithoutExchangesIsShort) {
   Record record{"a.out", "MPI", "1x2", 1, {}, {}, {}};
   const Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
-  EXPECT_THAT(advice_text(advice), testing::HasSubstr("nothing to gain"));
+  EXPECT_THAT(document_of(advice).write(Form::text), testing::HasSubstr("nothing to gain"));
   record.messages = {{"send", "a.out+0x1", 1, 4, 16, 1, 0.5}};
-  EXPECT_THAT(advice_text(advice), testing::AllOf(testing::HasSubstr("nothing to plan"), testing::HasSubstr("MPI_"),
-                                                  testing::HasSubstr("500 ms")));
+  EXPECT_THAT(
+      document_of(advice).write(Form::text),
+      testing::AllOf(testing::HasSubstr("nothing to plan"), testing::HasSubstr("MPI_"), testing::HasSubstr("500 ms")));
 }
 
 /// All ranks at one place: with all others, and around a ring.
@@ -207,11 +208,11 @@ TEST(ScaledRecord, OfOneRecordIsAGuess) {
   EXPECT_EQ(std::ranges::count(machine.prices, "", &CallPrice::library), 1);
   machine.guess = on_more.guess;
   const Advice advice{"run.json", record, advised_calls(record), 0, 0, {machine}};
-  const auto page = advice_text(advice);
+  const auto page = document_of(advice).write(Form::text);
   const auto told = page.substr(page.find("On lassen"));
   EXPECT_THAT(told, testing::HasSubstr("a guess: these calls would take "));
   EXPECT_EQ(told.find('%'), std::string::npos) << told;
-  EXPECT_TRUE(Json::parse(advice_json(advice))["machines"][0]["all"]["run_saves"].is_null());
+  EXPECT_TRUE(Json::parse(document_of(advice).write(Form::json))["machines"][0]["all"]["run_saves"].is_null());
 }
 
 TEST(ScaledRecord, OfTwoRecordsGrowsAsTheyDo) {
@@ -296,7 +297,7 @@ TEST(Advice, PricesMessagesAsPlannedExchanges) {
     EXPECT_EQ(price.taken_s, price.library_s) << "messages are never taken over";
     const bool has_plug_in = std::string(site).find("petsc") != std::string::npos;
     EXPECT_EQ(price.plugged_s, has_plug_in ? price.planned_s : price.library_s);
-    const auto page = advice_text(advice);
+    const auto page = document_of(advice).write(Form::text);
     EXPECT_EQ(page.find("PETSc's plug-in") != std::string::npos, has_plug_in) << page;
     for (const char* part :
          {"Messages of the program: 102400000 calls", "781 MiB", "a changed source", "Counting one takes 40 ns"})

@@ -36,10 +36,10 @@ TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
   const auto unclear = join({launch(4e-5, 2e-5), launch(2.2e-5, 2e-5), launch(1.9e-5, 2e-5)});
   EXPECT_NEAR(unclear.regret.median, 1.1, 1e-12);
   EXPECT_TRUE(unclear.is_fastest_in_some());
-  EXPECT_NE(launches_table(unclear).find("regret 1.100 (0.950 to 2.000), not distinguishable from 1"),
+  EXPECT_NE(document_of(unclear).write(Form::text).find("regret 1.100 (0.950 to 2.000), not distinguishable from 1"),
             std::string::npos)
-      << launches_table(unclear);
-  const auto json = Json::parse(launches_json(unclear));
+      << document_of(unclear).write(Form::text);
+  const auto json = Json::parse(document_of(unclear).write(Form::json));
   EXPECT_EQ(json["regret_is_distinguishable"], false);
   EXPECT_EQ(json["ranking"][1]["measured_interval_s"], Json({2e-5, 2e-5}));
 }

@@ -61,7 +61,7 @@ TEST(PlaceReport, PredictsTheTimesOfAdvise) {
   const auto layout = Layout::with_ppn(4, 2);
   const auto report = report_places(run.record, run.ran, layout, &machine, "");
   const auto advice = advise(run.record, advised_calls(run.record), layout, machine);
-  const auto json = Json::parse(place_report_json(run.record, report));
+  const auto json = Json::parse(document_of(run.record, report).write(Form::json));
   EXPECT_EQ(json["machine"], machine.name);
   EXPECT_GT(advice.prices[0].library_s, 0);
   EXPECT_DOUBLE_EQ(json["places"][0]["predicted_library_s"].get<double>(), advice.prices[0].library_s);
@@ -73,7 +73,7 @@ TEST(PlaceReport, MarksUnknownValues) {
   run.add("solve", 0, 2, 3, {0, 9, 0, {}, false, "two-step"});
   run.add("start", 0, 0, 1, {3, 0, 0, {}, true, {}});
   const auto report = run.report();
-  const auto json = Json::parse(place_report_json(run.record, report));
+  const auto json = Json::parse(document_of(run.record, report).write(Form::json));
   EXPECT_TRUE(json["machine"].is_null());
   EXPECT_TRUE(json["saved_s"].is_null());
   EXPECT_EQ(json["unpriced"], "no profile");
@@ -81,17 +81,17 @@ TEST(PlaceReport, MarksUnknownValues) {
   EXPECT_TRUE(json["places"][0]["predicted_ours_s"].is_null());
   EXPECT_TRUE(json["places"][1]["exchange_s"].is_null()) << "of calls that do not block";
   EXPECT_TRUE(json["places"][1]["strategy"].is_null());
-  const auto text = place_report_text(run.record, report);
+  const auto text = document_of(run.record, report).write(Form::text);
   EXPECT_NE(text.find("no machine: no profile"), std::string::npos) << text;
   EXPECT_NE(text.find("saved -; two-step, called from solve"), std::string::npos) << text;
-  EXPECT_EQ(place_report_text(Record{}, {}), "") << "of no calls";
+  EXPECT_EQ(document_of(Record{}, {}).write(Form::text), "") << "of no calls";
 }
 
 /// The end of the last line.
 std::string saved_of(const SavedTime& saved) {
   FourRanks run;
   run.add("solve", 0, 2, 2, {90, 4, 7, saved, true, "two-step"});
-  const auto text = place_report_text(run.record, run.report());
+  const auto text = document_of(run.record, run.report()).write(Form::text);
   const std::string before = "exchanges took 2 s; ";
   const auto found = text.find(before);
   return found == std::string::npos ? text : text.substr(found + before.size());
@@ -110,7 +110,7 @@ TEST(PlaceReport, ShowsALossAsSuch) {
 TEST(PlaceReport, ShowsTheLossOfAPlaceAsSuch) {
   FourRanks run;
   run.add("solve", 0, 2, 2, {90, 0, 11, {-0.5, -0.5, -0.5}, true, "two-step"});
-  const auto text = place_report_text(run.record, run.report());
+  const auto text = document_of(run.record, run.report()).write(Form::text);
   EXPECT_NE(text.find("\n    lost 500 ms; two-step, called from solve\n"), std::string::npos) << text;
 }
 
@@ -130,10 +130,11 @@ TEST(PlaceReport, SaysIfTimesOfThreadsAreAddedUp) {
   FourRanks run;
   run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
   auto report = run.report();
-  EXPECT_EQ(place_report_text(run.record, report).find("threads"), std::string::npos);
+  EXPECT_EQ(document_of(run.record, report).write(Form::text).find("threads"), std::string::npos);
   report.calls_overlap = true;
-  EXPECT_NE(place_report_text(run.record, report).find("took 20 s, added up over threads that call at once;"),
-            std::string::npos);
+  EXPECT_NE(
+      document_of(run.record, report).write(Form::text).find("took 20 s, added up over threads that call at once;"),
+      std::string::npos);
 }
 
 TEST(PlaceReport, HasLinesOfAPage) {
@@ -141,7 +142,7 @@ TEST(PlaceReport, HasLinesOfAPage) {
   const std::string type = "std::vector<std::vector<double, std::allocator<double> >, std::allocator<void> >";
   run.add("void solver::exchange<" + type + ", " + type + ">(" + type + "&) (libsolver.so+0x12345)", 0, 2, 2,
           {123456, 234567, 7, {0.1, -0.25, 0.5}, true, "local-then-node,radix=2"});
-  const auto text = place_report_text(run.record, run.report());
+  const auto text = document_of(run.record, run.report()).write(Form::text);
   for (const auto& line : split(text, '\n')) EXPECT_LE(line.size(), 120U) << line;
   EXPECT_NE(text.find("called from void solver::"), std::string::npos) << text;
   EXPECT_NE(text.find("(libsolver.so+0x12345)"), std::string::npos) << text;

@@ -1,0 +1,204 @@
+#include "selector/report/document.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+bool has(Forms all, Forms form) { return (static_cast<unsigned>(all) & static_cast<unsigned>(form)) != 0; }
+
+bool is_for_programs(const Column& column, Forms form) { return has(column.forms, form) && !column.key.empty(); }
+
+const Cell& cell_of(const Row& row, std::size_t column) {
+  static const Cell absent;
+  return column < row.cells.size() ? row.cells[column] : absent;
+}
+
+std::string csv_field(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return {};
+  return value.is_number() && !value.is_number_integer() ? csv_number(value.get<double>()) : value.dump();
+}
+
+Json json_of(const Table& table) {
+  auto list = Json::array();
+  for (const auto& row : table.rows) {
+    auto entry = Json::object();
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      if (const auto& cell = cell_of(row, i); !cell.is_absent && is_for_programs(table.columns[i], Forms::json))
+        entry[table.columns[i].key] = cell.value;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::string csv_of(const Table& table, bool has_header) {
+  std::string text;
+  const auto add = [&](auto field_of) {
+    std::vector<std::string> fields;
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      if (is_for_programs(table.columns[i], Forms::csv)) fields.push_back(field_of(i));
+    if (!fields.empty()) text += csv_line(fields);
+  };
+  if (has_header) add([&](std::size_t i) { return table.columns[i].key; });
+  for (const auto& row : table.rows) add([&](std::size_t i) { return csv_field(cell_of(row, i).value); });
+  return text;
+}
+
+}  // namespace
+
+Cell seconds_cell(const std::optional<Seconds>& seconds) {
+  return seconds ? Cell(*seconds, format_seconds(*seconds)) : Cell();
+}
+
+Cell bytes_cell(Bytes bytes) { return {bytes, format_bytes(static_cast<double>(bytes))}; }
+Cell bytes_cell(double bytes) { return {bytes, format_bytes(bytes)}; }
+
+Cell number_cell(const std::optional<double>& number) { return number ? Cell(*number, csv_number(number)) : Cell(); }
+
+std::string print_percent(double share, int decimals) { return format_fixed(100 * share, decimals) + " %"; }
+
+Cell percent_cell(double share) { return {share, print_percent(share)}; }
+
+std::vector<std::size_t> columns_in(const Table& table, Forms form) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (const auto& column = table.columns[i];
+        has(column.forms, form) && (!column.heading.empty() || (column.width != 0 && form == Forms::text)))
+      columns.push_back(i);
+  return columns;
+}
+
+std::string text_of(const Row& row, std::size_t column, const Table& table) {
+  const auto& cell = cell_of(row, column);
+  return cell.is_absent ? table.columns[column].if_absent : cell.text;
+}
+
+std::string text_of(const Table& table) {
+  const auto columns = columns_in(table, Forms::text);
+  std::vector<std::size_t> widths;
+  bool has_header = false;
+  for (const auto i : columns) {
+    const auto& column = table.columns[i];
+    auto width = std::max(column.heading.size(), static_cast<std::size_t>(std::abs(column.width)));
+    for (const auto& row : table.rows)
+      if (std::abs(column.width) <= 1 && row.instead.empty()) width = std::max(width, text_of(row, i, table).size());
+    widths.push_back(width);
+    has_header = has_header || !column.heading.empty();
+  }
+  const auto line = [&](auto cell) {
+    std::string text;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto& column = table.columns[columns[c]];
+      const std::string words = column.shortens ? fitted(cell(columns[c]), widths[c]) : cell(columns[c]);
+      text.append(column.gap, ' ');
+      if (column.width > 0) append(text, "{:>{}}", words, widths[c]);
+      else append(text, "{:<{}}", words, widths[c]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  };
+  std::string text;
+  if (columns.empty()) return text;
+  if (has_header) text += line([&](std::size_t i) { return table.columns[i].heading; });
+  for (const auto& row : table.rows)
+    text +=
+        (row.instead.empty() ? line([&](std::size_t i) { return text_of(row, i, table); }) : row.instead) + row.below;
+  return text;
+}
+
+std::string markdown_of(const Table& table) {
+  std::string text, rule = "|";
+  const auto add = [&](auto cell) {
+    text += "|";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const std::string words = cell(i);
+      text += words.empty() ? " |" : " " + words + " |";
+    }
+    text += "\n";
+  };
+  add([&](std::size_t i) { return table.columns[i].heading; });
+  for (std::size_t i = 0; i < table.columns.size(); ++i) rule += "---|";
+  text += rule + "\n";
+  for (const auto& row : table.rows) add([&](std::size_t i) { return text_of(row, i, table); });
+  return text;
+}
+
+Document::Document(const ReportContext& context) {
+  auto values = Json::object();
+  std::string lines;
+  for (const auto& [key, value] : context) {
+    values[key] = value;
+    append(lines, "{}: {}\n", key, value);
+  }
+  fact("schema_version", 1);
+  fact("context", std::move(values));
+  paragraph(lines);
+}
+
+void Document::facts(const Json& object) {
+  for (const auto& [key, value] : object.items()) fact(key, value);
+}
+
+void Document::paragraph(std::string_view lines) { text(wrap_lines(lines)); }
+
+void Document::note(const std::string& note) {
+  if (note.empty()) return;
+  fact("context", {{"note", note}});
+  paragraph("Note: " + note + ".\n");
+}
+
+Json Document::json() const {
+  Json json;
+  for (const auto& block : blocks_) {
+    if (const auto* fact = std::get_if<Fact>(&block)) {
+      auto& value = json[fact->key];
+      if (value.is_object()) value.update(fact->value);
+      else value = fact->value;
+    } else if (const auto* table = std::get_if<Table>(&block);
+               table && !table->key.empty() && has(table->forms, Forms::json)) {
+      auto& list = json[table->key];
+      if (list.is_null()) list = Json::array();
+      for (const auto& row : json_of(*table)) list.push_back(row);
+    }
+  }
+  return json;
+}
+
+std::string Document::csv() const {
+  std::string text;
+  for (const auto& block : blocks_)
+    if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::csv))
+      text += csv_of(*table, text.empty());
+  return text;
+}
+
+std::string Document::write(Form form) const {
+  if (form == Form::json) return json_text(json());
+  if (form == Form::csv) return csv();
+  std::string text;
+  for (const auto& block : blocks_) {
+    if (const auto* lines = std::get_if<std::string>(&block)) text += *lines;
+    else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::text))
+      text += text_of(*table);
+  }
+  return text;
+}
+
+std::string inputs_of(const ReportContext& context) {
+  std::vector<std::string> inputs;
+  for (const auto& [key, value] : context)
+    if (key == "profile" || key == "layout" || key == "pattern") inputs.push_back(value);
+  return join(inputs, "; ");
+}
+
+std::string json_text(const Json& json, int indent) { return json.dump(indent) + "\n"; }
+
+}  // namespace commpass

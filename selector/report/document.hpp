@@ -1,0 +1,147 @@
+// A report as one document of facts, tables and sentences. A command makes it once; each form has a writer.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/base/json.hpp"
+#include "model/base/types.hpp"
+
+namespace commpass {
+
+/// The inputs of a report as keys and values: profile, layout, pattern, model, …
+using ReportContext = std::vector<std::pair<std::string, std::string>>;
+
+/// One value of a row.
+struct Cell {
+  Json value{};            ///< for programs, in the unit of its key; null: unknown
+  std::string text{};      ///< for people
+  bool is_absent = false;  ///< JSON has no key
+
+  Cell() : is_absent(true) {}
+  Cell(std::string words) : value(words), text(std::move(words)) {}                 // NOLINT: a cell is its text
+  Cell(const char* words) : Cell(std::string(words)) {}                             // NOLINT
+  Cell(std::integral auto number) : value(number), text(std::to_string(number)) {}  // NOLINT: or its number
+  Cell(Json number, std::string words) : value(std::move(number)), text(std::move(words)) {}
+};
+/// Absent if there is no number.
+Cell seconds_cell(const std::optional<Seconds>& seconds);
+Cell bytes_cell(Bytes bytes);
+Cell bytes_cell(double bytes);
+Cell number_cell(const std::optional<double>& number);
+/// "7.5 %"; in JSON 0.075.
+Cell percent_cell(double share);
+std::string print_percent(double share, int decimals = 1);
+
+enum class Form { text, json, csv };
+
+/// Some of the forms. People read text and pages, programs JSON and CSV.
+enum class Forms : unsigned {
+  text = 1,
+  json = 2,
+  csv = 4,
+  page = 8,
+  people = 9,
+  programs = 6,
+  but_csv = 11,
+  but_json = 13,
+  page_and_json = 10,
+  all = 15
+};
+
+/// A column without a key is for people only, one without heading and width for programs only.
+struct Column {
+  std::string key, heading{};
+  /// Above 0: right-aligned. From -1 to 1: that of the widest cell; else fixed, so a wider cell shifts its row.
+  int width = 0;
+  std::string if_absent{};  ///< for people
+  std::size_t gap = 2;      ///< blanks before it
+  Forms forms = Forms::all;
+  bool shortens = false;  ///< to its width, in text (fitted)
+};
+
+/// Columns of one form.
+inline Column json_column(std::string key) { return {.key = std::move(key), .forms = Forms::json}; }
+inline Column csv_column(std::string key) { return {.key = std::move(key), .forms = Forms::csv}; }
+/// A mark of some characters before the next column.
+inline Column mark_column(int width = 1) { return {.key = {}, .width = width, .gap = 0}; }
+
+struct Row {
+  std::vector<Cell> cells;         ///< by column; further ones are absent
+  std::string instead{}, below{};  ///< for people: lines in its place, and further lines
+
+  Row() = default;
+  Row(std::initializer_list<Cell> list) : cells(list) {}
+};
+
+struct Table {
+  std::string key;  ///< of its list in JSON; empty: none
+  std::vector<Column> columns{};
+  std::vector<Row> rows{};
+  Forms forms = Forms::all;
+  std::string caption{};                              ///< of a page
+  std::size_t marked = static_cast<std::size_t>(-1);  ///< the row that a page highlights; none if it is beyond the rows
+
+  Row& add(Row row) { return rows.emplace_back(std::move(row)); }
+  /// Adds a column to the rows, of which each is one of the items. @param cell_of  the cell of an item
+  template <class Items, class CellOf>
+  void column(Column added, const Items& items, CellOf cell_of) {
+    columns.push_back(std::move(added));
+    if (rows.empty()) rows.resize(std::size(items));
+    auto row = rows.begin();
+    for (const auto& item : items) (row++)->cells.emplace_back(cell_of(item));
+  }
+};
+
+class Document {
+ public:
+  Document() = default;
+  /// With the version of the schema, and the context, which text has in a line for each key.
+  explicit Document(const ReportContext& context);
+
+  /// A key of JSON.
+  void fact(const std::string& key, Json value) { blocks_.emplace_back(Fact{key, std::move(value)}); }
+  /// Several, as the members of an object.
+  void facts(const Json& object);
+  /// Lines for people, as they are.
+  void text(std::string lines) { blocks_.emplace_back(std::move(lines)); }
+  /// Lines for people, of text_columns at most.
+  void paragraph(std::string_view lines);
+  /// A sentence without its end, which JSON has in the context; none if it is empty.
+  void note(const std::string& note);
+  /// Tables of one key are one list in JSON, and tables in CSV follow each other without a second header.
+  void add(Table table) { blocks_.emplace_back(std::move(table)); }
+
+  std::string write(Form form) const;
+  Json json() const;
+
+ private:
+  struct Fact {
+    std::string key;
+    Json value;
+  };
+  std::string csv() const;
+
+  std::vector<std::variant<Fact, std::string, Table>> blocks_;
+};
+
+/// The columns of a page or of text.
+std::vector<std::size_t> columns_in(const Table& table, Forms form);
+/// The cell for people.
+std::string text_of(const Row& row, std::size_t column, const Table& table);
+std::string text_of(const Table& table);
+std::string markdown_of(const Table& table);
+
+/// The profile, the layout and the pattern in one line.
+std::string inputs_of(const ReportContext& context);
+
+/// The text of JSON, with a newline at its end. @param indent  -1: all on one line
+std::string json_text(const Json& json, int indent = 2);
+}  // namespace commpass
