@@ -1,7 +1,7 @@
 #include "selector/commands/calibrate_arguments.hpp"
 
 #include "model/base/error.hpp"
-#include "selector/commands/number_checks.hpp"
+#include "selector/commands/checks.hpp"
 
 namespace commpass {
 
@@ -25,8 +25,10 @@ void LaunchArguments::require_none() const {
 
 void CalibrateArguments::add_to(Command& command) {
   command.add(
-      {{"-o,--output", &output,
-        "profile to write (default: NAME.json in the user's directory, where programs and commands find it)"},
+      {{"-o,--output",
+        &output,
+        "profile to write (default: NAME.json in the user's directory, where programs and commands find it)",
+        {.checks = {ends_in({".json"})}}},
        {"--name", &name, "name of the machine (default: " + name + ")", {.checks = {no_control_characters()}}},
        {"--budget", &budget, "time to take, 60s or 2min"},
        {"--ppn", &ppn, "for trying things out: treat the ranks as nodes of this many", {.checks = {positive()}}},

@@ -163,7 +163,7 @@ std::string launch(const LaunchArguments& launches, const std::string& progress,
 NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::string& program, int number,
                             std::set<std::string>& told) {
   // Beside the output: where the launcher's ranks can write, too.
-  const PassingFile file(fmt::format("{}.launch-{}", arguments.output, number));
+  const PassingFile file(fmt::format("{}.launch-{}.json", arguments.output, number));
   const auto name =
       launch(arguments.launches, arguments.progress, number, words_of(arguments, program, file.path()), told);
   return {name, read_profile(file.path())};

@@ -1,6 +1,6 @@
 #include "selector/commands/measure_arguments.hpp"
 
-#include "selector/commands/number_checks.hpp"
+#include "selector/commands/checks.hpp"
 
 namespace commpass {
 

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "selector/commands/arguments.hpp"
+#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/file_checks.hpp"
 #include "selector/report/pattern_report.hpp"
 
 namespace commpass {
@@ -43,7 +43,7 @@ Command pattern_command() {
        "at least one of",
        1,
        2,
-       {{"-o,--output", &arguments->output, "Matrix Market file to write"},
+       {{"-o,--output", &arguments->output, "Matrix Market file to write", {.checks = {ends_in({".mtx"})}}},
         {"--statistics", &arguments->statistics,
          "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes"}}});
   arguments->format.add_to(command);

@@ -16,6 +16,7 @@
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/machine/profile_origin.hpp"
+#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
 #include "selector/environment/environment.hpp"
@@ -203,8 +204,9 @@ Command profile_command() {
 
   const auto converted = std::make_shared<Conversion>();
   Command convert_command{"convert", "write a profile of an older version in the form of this one"};
-  convert_command.add({{"profile", &converted->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
-                       {"-o,--output", &converted->output, "profile to write (default: stdout)"}});
+  convert_command.add(
+      {{"profile", &converted->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
+       {"-o,--output", &converted->output, "profile to write (default: stdout)", {.checks = {ends_in({".json"})}}}});
   convert_command.run = [converted] { convert(converted->name, converted->output); };
 
   const auto is_markdown = std::make_shared<bool>(false);
@@ -219,7 +221,7 @@ Command profile_command() {
   Command merge_command{"merge", "make one profile of several launches or layouts"};
   merge_command.add(
       {{"profiles", &merging->names, "NAMEs or files, two or more", {.required = true, .offer = Offer::profiles}},
-       {"-o,--output", &merging->output, "profile to write", {.required = true}}});
+       {"-o,--output", &merging->output, "profile to write", {.required = true, .checks = {ends_in({".json"})}}}});
   merge_command.run = [merging] { merge(merging->names, merging->output); };
 
   const auto compared = std::make_shared<Comparison>();

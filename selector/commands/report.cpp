@@ -15,21 +15,21 @@
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "pictures/calibration_facts.hpp"
+#include "pictures/measured_scatter.hpp"
+#include "pictures/page.hpp"
 #include "pictures/calls_over_time.hpp"
 #include "pictures/cost_bars.hpp"
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"
-#include "pictures/measured_scatter.hpp"
 #include "pictures/message_times.hpp"
-#include "pictures/page.hpp"
 #include "pictures/shared_rates.hpp"
 #include "pictures/strategy_map.hpp"
 #include "pictures/sweep_lines.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
+#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/file_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
@@ -376,20 +376,21 @@ Command report_command() {
        "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
   arguments->predict.selection.add_to(command);
   command.remove({"--csv", "--json", "--top", "--explain"});
-  command.add({{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
-               {"--all", &arguments->predict.all, "price all strategies in full"},
-               {"-o,--output", &arguments->output, "the file", {.required = true}},
-               {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
-               {"--compare-strategy",
-                &arguments->other_strategy,
-                "set this strategy beside the choice",
-                {.offer = Offer::strategies}},
-               {"--compare-profile",
-                &arguments->other_profile,
-                "set this profile's messages beside those of --profile",
-                {.offer = Offer::profiles}},
-               {"--measured", &arguments->measured,
-                "a file that 'commpass measure --json' printed: predicted against measured"}});
+  command.add(
+      {{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
+       {"--all", &arguments->predict.all, "price all strategies in full"},
+       {"-o,--output", &arguments->output, "the file", {.required = true, .checks = {ends_in({".html", ".htm"})}}},
+       {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
+       {"--compare-strategy",
+        &arguments->other_strategy,
+        "set this strategy beside the choice",
+        {.offer = Offer::strategies}},
+       {"--compare-profile",
+        &arguments->other_profile,
+        "set this profile's messages beside those of --profile",
+        {.offer = Offer::profiles}},
+       {"--measured", &arguments->measured,
+        "a file that 'commpass measure --json' printed: predicted against measured"}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments] { report(*arguments); };
   return command;

@@ -21,6 +21,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/machine/profile.hpp"
+#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/preloaded.hpp"
 #include "selector/environment/environment.hpp"
@@ -310,7 +311,10 @@ Command run_program_command() {
 Command record_command() {
   auto arguments = std::make_shared<RecordArguments>();
   Command command{"record", "start an unmodified program, and write down which exchanges it makes"};
-  command.add({{"-o,--output", &arguments->output, "file to write (default: commpass-record.json)"}});
+  command.add({{"-o,--output",
+                &arguments->output,
+                "file to write (default: commpass-record.json)",
+                {.checks = {ends_in({".json"})}}}});
   arguments->started.add_to(command);
   command.footer = "commpass record -o run.json -- mpirun -n 4 ./program";
   command.run = [arguments] { record_program(*arguments); };

@@ -278,13 +278,14 @@ TEST(Outputs, ReplaceNoInputAndNotEachOther) {
   const test::TemporaryDirectory directory;
   const std::string text = "0 8\n8 0\n";
   const auto file = directory.write("p.svg", text), other = directory.path("./p.svg");
+  const auto matrix = directory.write("p.mtx", text), page = directory.write("p.html", text);
   const auto profile = directory.write("m.json", read_file(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
   const auto before = read_file(profile);
   const auto priced = "predict --profile lassen --ppn 1 --pattern " + file;
   for (const auto& command :
-       {"pattern --pattern " + file + " -o " + other, priced + " --svg " + file, priced + " --trace " + other,
-        "report --profile lassen --ppn 1 --pattern " + file + " -o " + file,
-        "report --profile " + profile + " -o " + profile})
+       {"pattern --pattern " + matrix + " -o " + directory.path("./p.mtx"), priced + " --svg " + file,
+        priced + " --trace " + other, "report --profile lassen --ppn 1 --pattern " + page + " -o " + page,
+        "report --profile lassen --record " + page + " -o " + page})
     expect_one_sentence(commpass(command), {"it is read, too", "another file"});
   EXPECT_EQ(read_file(file), text);
   EXPECT_EQ(read_file(profile), before);
@@ -294,6 +295,33 @@ TEST(Outputs, ReplaceNoInputAndNotEachOther) {
   expect_one_sentence(commpass(predict + "--json --trace -"), {"output -", "write it to a file"});
   expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o - --statistics"), {"output -"});
   EXPECT_EQ(commpass(predict + "--trace /dev/null --json").exit_code, 0);
+}
+
+TEST(Outputs, HaveTheEndingOfTheirForm) {
+  const test::TemporaryDirectory directory;
+  const std::string json = "end it in .json", generate = "--generate alltoall:ranks=2,bytes=8 ";
+  for (const auto& [command, endings] :
+       {std::pair(std::string("report --profile lassen --ppn 1 ") + generate, std::string("end it in .html or .htm")),
+        {"pattern " + generate, "end it in .mtx"},
+        {"profile convert lassen ", json},
+        {"profile merge lassen summit ", json},
+        {"profile import --name x a.txt ", json},
+        {"calibrate --launches 2 -- mpirun ", json},
+        {"record -- ./a.out ", json}})
+    for (const auto* name : {"x.pdf", "x.pdf.gz"}) {
+      const auto file = directory.path(name);
+      const auto program = command.find("-- ");
+      const auto words = program == std::string::npos ? command + "-o " + file
+                                                      : std::string(command).insert(program, "-o " + file + " ");
+      const auto result = commpass(words);
+      EXPECT_EQ(result.exit_code, 2) << words;
+      EXPECT_EQ(result.out, "") << words;
+      EXPECT_NE(result.err.find(file + "' ends in '.pdf'"), std::string::npos) << result.err;
+      EXPECT_NE(result.err.find(endings), std::string::npos) << result.err;
+      EXPECT_FALSE(std::filesystem::exists(file)) << words;
+    }
+  const auto none = directory.path("none");
+  EXPECT_EQ(commpass("pattern " + generate + "-o " + none).exit_code, 0) << "a name may have no ending";
 }
 
 TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
@@ -369,8 +397,8 @@ TEST(Names, HaveNoControlCharacters) {
   for (const std::string& command :
        {import + "--name tioga", std::string("profile convert lassen"), std::string("profile merge lassen lassen"),
         std::string("pattern --generate alltoall:ranks=4,bytes=8")})
-    expect_one_sentence(commpass(command + " -o " + directory.path("'x\ny\x1b.json'")),
-                        {"x\\ny\\x1b.json: its name has control characters", "use another name"});
+    expect_one_sentence(commpass(command + " -o " + directory.path("'x\ny\x1b'")),
+                        {"x\\ny\\x1b: its name has control characters", "use another name"});
   EXPECT_TRUE(directory.names().empty());
 }
 
@@ -1337,8 +1365,9 @@ TEST(ProfileImport, OfFilesThatAreNoTimesIsOneSentenceAndLeavesNothing) {
   expect_one_sentence(commpass("profile import networkx0=" + latency + end),
                       {"networkx0=", "'0' is no number of pairs"});
   expect_one_sentence(commpass("profile import network=" + end), {"network=", "it names no file"});
-  expect_one_sentence(commpass("profile import network=" + latency + " --name mine -o " + latency),
-                      {latency, "it is read, too"});
+  const auto same = directory.write("osu.json", "1 1.0\n");
+  expect_one_sentence(commpass("profile import network=" + same + " --name mine -o " + same),
+                      {same, "it is read, too"});
   expect_one_sentence(commpass("profile import node=" + latency + end), {"no ping-pongs", "between nodes"});
   expect_one_sentence(commpass("profile import network=" + directory.write("x", "hello\n") + end),
                       {"no output of a benchmark"});
