@@ -1,4 +1,4 @@
-#include "pictures/calls_over_time.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "pictures/cost_bars.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "pictures/layout_view.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "pictures/message_times.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

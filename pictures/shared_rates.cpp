@@ -1,4 +1,4 @@
-#include "pictures/shared_rates.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

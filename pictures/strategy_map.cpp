@@ -1,4 +1,4 @@
-#include "pictures/strategy_map.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

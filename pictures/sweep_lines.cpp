@@ -1,4 +1,4 @@
-#include "pictures/sweep_lines.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "pictures/timeline.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

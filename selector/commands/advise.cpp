@@ -9,7 +9,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/stand_ins.hpp"
-#include "pictures/calls_over_time.hpp"
+#include "pictures/pictures.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"

@@ -8,14 +8,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/format.hpp"
-#include "pictures/cost_bars.hpp"
-#include "pictures/layout_view.hpp"
-#include "pictures/matrix_view.hpp"
-#include "pictures/message_times.hpp"
-#include "pictures/shared_rates.hpp"
-#include "pictures/strategy_map.hpp"
-#include "pictures/sweep_lines.hpp"
-#include "pictures/timeline.hpp"
+#include "pictures/pictures.hpp"
 
 namespace commpass {
 

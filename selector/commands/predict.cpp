@@ -10,7 +10,7 @@
 #include "model/base/file.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/profile_origin.hpp"
-#include "pictures/timeline.hpp"
+#include "pictures/pictures.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"

@@ -1,6 +1,6 @@
 // Pictures of a recorded program's calls over time.
-#include "pictures/calls_over_time.hpp"
 #include "model/base/json.hpp"
+#include "pictures/pictures.hpp"
 
 #include <gtest/gtest.h>
 

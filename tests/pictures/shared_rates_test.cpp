@@ -1,6 +1,6 @@
 // Pictures of rates that pairs of ranks share.
-#include "pictures/shared_rates.hpp"
 #include "model/base/json.hpp"
+#include "pictures/pictures.hpp"
 
 #include <gtest/gtest.h>
 

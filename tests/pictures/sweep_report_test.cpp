@@ -10,9 +10,7 @@
 #include "model/base/error.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/measured_scatter.hpp"
-#include "pictures/message_times.hpp"
-#include "pictures/strategy_map.hpp"
-#include "pictures/sweep_lines.hpp"
+#include "pictures/pictures.hpp"
 
 namespace commpass {
 namespace {

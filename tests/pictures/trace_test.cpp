@@ -9,9 +9,7 @@
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
 #include "pictures/exchange_view.hpp"
-#include "pictures/layout_view.hpp"
-#include "pictures/matrix_view.hpp"
-#include "pictures/timeline.hpp"
+#include "pictures/pictures.hpp"
 
 namespace commpass {
 namespace {

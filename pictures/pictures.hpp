@@ -1,0 +1,77 @@
+// The pictures: functions from data to SVG. The file NAME.cpp draws the picture NAME.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/machine/layout.hpp"
+#include "model/machine/profile.hpp"
+#include "pictures/exchange_view.hpp"
+#include "pictures/picture.hpp"
+#include "selector/report/advice.hpp"
+#include "selector/report/report.hpp"
+#include "selector/report/sweep_report.hpp"
+
+namespace commpass {
+
+// Predictions.
+
+/// A bar for each strategy: the baselines, then the best of the ranking. Each stage is divided as the critical path to
+/// its last finish is (CostPart). If the baselines are much longer, the other bars are drawn again, enlarged.
+/// @param top  the number of strategies of the ranking; at least 1
+Picture draw_cost_bars(const Report& report, std::size_t top = 6, const std::string& id = "cost-bars");
+
+/// A line for each named strategy, or for the choice, and one for sending directly. Dashed lines separate choices of
+/// different routes. Axes are logarithmic, except for keys with few values.
+/// @throws InputError unless the sweep has one key, and a point with a predicted time
+Picture draw_sweep_lines(const SweepReport& report, const std::string& id = "sweep");
+
+/// A cell for each point: the route of the choice by colour and name, and its speed-up over sending directly. Ties are
+/// hatched. A dagger marks choices that depend on parameters that the profile lacks. The first key goes up, the second
+/// to the right.
+/// @throws InputError unless the sweep has two keys
+Picture draw_strategy_map(const SweepReport& report, const std::string& id = "strategy-map");
+
+// Messages of an exchange.
+
+/// A bitmap of at most 512 × 512 cells for the pattern, and one of at most 256 × 256 for each stage. Darker cells have
+/// more bytes; all bitmaps share a logarithmic scale.
+Picture draw_matrices(const ExchangeView& view, const std::string& id = "matrix");
+
+/// Rows of sampled ranks: those on the critical path, which is drawn in bold, and evenly spaced others.
+Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id = "timeline");
+
+/// The activities of all ranks for Perfetto and chrome://tracing (Trace Event Format, JSON object): a process for each
+/// node, a thread for each rank, microseconds.
+std::string chrome_trace(const ExchangeView& view, const Trace& trace);
+
+inline constexpr int drawn_ranks_max = 4096;
+
+/// A box for each node and a square for each rank, by groups if there are several.
+/// @throws InputError for more than drawn_ranks_max
+Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id = "layout");
+
+// Profiles and recorded runs.
+
+/// A line for each level of the profile, and another for the sender's time of a further message of a burst if that is
+/// shorter. Marks are switch points of protocols. Bands are the intervals of the fits, and squares measured times, if
+/// the profile has them.
+/// @param other  draws the lines of another profile, too; null: none
+/// @throws InputError if the profile has no level
+Picture draw_message_times(const Profile& profile, const Profile* other = nullptr, const std::string& id = "messages");
+
+/// Does the profile have a shared rate, or measurements of one?
+bool has_shared_rates(const Profile& profile);
+
+/// Lines of the max-rate model, max(alone, alpha + pairs·bytes / rate), within a socket, within a node, out of a node
+/// and into one; and measured points with their intervals, if the profile keeps them.
+/// @throws InputError unless has_shared_rates
+Picture draw_shared_rates(const Profile& profile, const std::string& id = "rates");
+
+/// A strip for each of the first calls of the advice: their share of each part of the run, on the busiest rank; for
+/// non-blocking calls their number. If there is a machine, the first one divides each strip into the remaining and the
+/// saved time. JSON and CSV have all calls.
+/// @throws InputError if the record has no calls
+Picture draw_calls_over_time(const Advice& advice, const std::string& id = "calls");
+
+}  // namespace commpass
