@@ -39,12 +39,8 @@ Pricing one_shot_pricing(int ranks, std::string evaluation,
   if (calls)
     throw InputError("--calls", "an exchange that is called once is not planned",
                      "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
-  return {ranks, std::move(evaluation),
-          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+  return {ranks, std::move(evaluation), [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
             return rank_one_shot(blocks_of(layout), layout, machine, model, strategies);
-          },
-          [=, &machine](const Layout& layout, const Strategy& strategy) {
-            return price_one_shot(strategy, blocks_of(layout), layout, machine, model);
           }};
 }
 
@@ -57,40 +53,27 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
   const int ranks = neighborhood.grid.ranks();
   if (std::int64_t{ranks} * neighborhood.size() <= most_with_edges) {
     const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood, cartesian->sizes));
-    return {ranks,
-            {},
-            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-              const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
+    return {ranks, {}, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
               const auto paths = offered_paths(place, layout, machine);
               if (!strategies.empty())
-                return prefer_simplest_of_ties(
-                    rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern->messages(), calls),
-                    machine, calls);
+                return rank_strategies(*pattern, layout, machine, model, strategies, calls, RankingDepth::all, paths);
+              const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
               auto suggestions = offered_strategies(layout, machine, model, Usage::planned, paths);
               for (auto& strategy : offered_on_grid(cartesian->neighborhood, layout, machine, model, paths))
                 suggestions.push_back(std::move(strategy));
               return prefer_simplest_of_ties(rank_suggestions(price, suggestions, layout, pattern->messages(), calls),
                                              machine, calls);
-            },
-            [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return rank_strategies(*pattern, layout, machine, model, std::span(&strategy, 1), calls,
-                                     RankingDepth::all, offered_paths(place, layout, machine))
-                  .front();
             }};
   }
   require_host(place, "a neighbourhood with very many edges", "use a smaller grid");
   if (calls)
     throw InputError("--calls", "neighbourhoods with very many edges are planned by each rank alone",
                      "leave it out, or use a smaller grid");
-  const auto rank_all = [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-    const auto bytes = std::ranges::max(cartesian->sizes.bytes);
-    const NeighborhoodPricer pricer(cartesian->neighborhood,
-                                    NeighborBytes::equal(cartesian->neighborhood, 1, cartesian->sizes.is_same), layout,
-                                    machine, model);
-    return pricer.rank(strategies, bytes);
-  };
-  return {ranks, "closed form by the neighbourhood", rank_all, [=](const Layout& layout, const Strategy& strategy) {
-            return rank_all(layout, std::span(&strategy, 1)).front();
+  return {ranks, "closed form by the neighbourhood",
+          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+            const auto unit = NeighborBytes::equal(cartesian->neighborhood, 1, cartesian->sizes.is_same);
+            return NeighborhoodPricer(cartesian->neighborhood, unit, layout, machine, model)
+                .rank(strategies, std::ranges::max(cartesian->sizes.bytes));
           }};
 }
 
@@ -122,15 +105,9 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
   const auto place = predicted.selection.place();
   if (const auto alltoall = predicted.one_shot ? std::nullopt : predicted.closed_alltoall()) {
     const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, "closed form",
-            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+    return {alltoall->ranks, "closed form", [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
               return rank_alltoall(bytes, layout, machine, model, strategies, calls,
                                    offered_paths(place, layout, machine));
-            },
-            [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return rank_alltoall(bytes, layout, machine, model, std::span(&strategy, 1), calls,
-                                   offered_paths(place, layout, machine))
-                  .front();
             }};
   }
   const auto closed_one_shot = [&](int ranks, const RandomPattern& blocks) {
@@ -158,11 +135,6 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
           [=, &machine, depth = predicted.depth()](const Layout& layout, std::span<const Strategy> strategies) {
             return rank_strategies(*pattern, layout, machine, model, strategies, calls, depth,
                                    offered_paths(place, layout, machine));
-          },
-          [=, &machine](const Layout& layout, const Strategy& strategy) {
-            return rank_strategies(*pattern, layout, machine, model, std::span(&strategy, 1), calls, RankingDepth::all,
-                                   offered_paths(place, layout, machine))
-                .front();
           }};
 }
 

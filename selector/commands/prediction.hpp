@@ -34,8 +34,12 @@ struct PredictArguments {
 struct Pricing {
   int ranks = 0;
   std::string evaluation;  ///< if it is no exact one, what it is
+  /// By time; without strategies all that are offered.
   std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
-  std::function<Candidate(const Layout&, const Strategy&)> price_one;
+
+  Candidate price_one(const Layout& layout, const Strategy& strategy) const {
+    return rank(layout, std::span(&strategy, 1)).front();
+  }
 };
 
 /// The machine must live as long as the result.
