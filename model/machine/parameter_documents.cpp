@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/readable_json.hpp"
 #include "model/machine/parameters.hpp"
@@ -142,18 +141,6 @@ std::string profile_schema() {
          {"limits", object_of(Place::limits)},
          {"verdict", verdict()}}},
        {"definitions", definitions()}});
-}
-
-std::string parameter_table() {
-  std::string table =
-      "| parameter | unit | what it is | absence means | stands in, in prices | is then not offered | measured by |\n"
-      "|---|---|---|---|---|---|---|\n";
-  const auto cell = [](const char* words) { return words && *words ? std::string(words) + " " : std::string(); };
-  for (const auto& row : machine_parameters())
-    append(table, "| `{}` | {}| {} | {} | {}| {}| {}|\n", pattern_of(row), cell(symbol_of(row.unit)), row.meaning,
-           row.is_required() ? "the profile is refused" : row.absence, cell(row.stand_in), cell(row.not_offered),
-           row.measured_by ? fmt::format("`{}` ", row.measured_by) : "");
-  return table;
 }
 
 }  // namespace commpass

@@ -25,10 +25,10 @@ void LaunchArguments::require_none() const {
 
 void CalibrateArguments::add_to(Command& command) {
   command.add(
-      {{"-o,--output",
-        &output,
-        "profile to write (default: NAME.json in the user's directory, where programs and commands find it)",
-        {.checks = {ends_in({".json"})}}},
+      {output_switch(
+           &output,
+           "profile to write (default: NAME.json in the user's directory, where programs and commands find it)",
+           {".json"}),
        {"--name", &name, "name of the machine (default: " + name + ")", {.checks = {no_control_characters()}}},
        {"--budget", &budget, "time to take, 60s or 2min"},
        {"--ppn", &ppn, "for trying things out: treat the ranks as nodes of this many", {.checks = {positive()}}},

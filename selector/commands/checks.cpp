@@ -48,6 +48,11 @@ Check ends_in(const std::vector<std::string>& endings) {
           }};
 }
 
+Switch output_switch(std::string* output, const std::string& help, const std::vector<std::string>& endings,
+                     bool is_required) {
+  return {"-o,--output", output, help, {.required = is_required, .checks = {ends_in(endings)}}};
+}
+
 namespace {
 
 bool are_one_file(const std::string& first, const std::string& second) {

@@ -19,6 +19,9 @@ Check no_control_characters();
 /// Refuses a name of a file with another ending than these, such as ".json". A name without an ending is taken, and
 /// ".gz" behind it.
 Check ends_in(const std::vector<std::string>& endings);
+/// -o, for a file with one of these endings.
+Switch output_switch(std::string* output, const std::string& help, const std::vector<std::string>& endings,
+                     bool is_required = false);
 
 /// Standard output is no place for a file where a command prints something else there.
 /// @throws InputError if `output` is "-"

@@ -129,36 +129,35 @@ Command import_command() {
   const auto arguments = std::make_shared<ImportArguments>();
   auto& origin = arguments->origin;
   Command command{"import", "make a profile of what OSU's or Intel's benchmarks have printed, or of tables of times"};
-  command.add(
-      {{"files",
-        &arguments->files,
-        "tables of microbenchmarks, or LEVEL=FILE of osu_latency, osu_bw, osu_bibw, osu_mbw_mr, osu_multi_lat, "
-        "IMB PingPong or "
-        "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
-        {.required = true}},
-       {"--exchanges", &arguments->exchanges,
-        "tables of exchanges that were measured on few nodes, which correct what microbenchmarks do not "
-        "identify"},
-       {"--sockets",
-        &arguments->sockets,
-        "of a node, among which the ranks of these exchanges are spread",
-        {.checks = {positive()}, .needs = {"--exchanges"}}},
-       {"--set", &arguments->settings,
-        "KEY=VALUE: a parameter that is known otherwise, of 'commpass profile parameters'; may be repeated"},
-       {"--name", &origin.name, "of the machine", {.required = true, .checks = {no_control_characters()}}},
-       {"-o,--output", &arguments->output, "profile to write", {.required = true, .checks = {ends_in({".json"})}}},
-       {"--source",
-        &origin.source,
-        "where the times are published, or who measured them",
-        {.checks = {no_control_characters()}}},
-       {"--site", &origin.site, "where the machine is", {.checks = {no_control_characters()}}},
-       {"--machine", &origin.machine, "what it is", {.checks = {no_control_characters()}}},
-       {"--processor", &origin.processor, "of a node", {.checks = {no_control_characters()}}},
-       {"--network", &origin.network, "between nodes", {.checks = {no_control_characters()}}},
-       {"--mpi-library", &origin.mpi_library, "with its version", {.checks = {no_control_characters()}}},
-       {"--ppn", &origin.ranks_per_node, "ranks on a node", {.checks = {positive()}}},
-       {"--note", &origin.note, "further information for its users", {.checks = {no_control_characters()}}},
-       {"--pairs-in-step", &origin.pairs_in_step, "pairs at once all send, then all receive"}});
+  command.add({{"files",
+                &arguments->files,
+                "tables of microbenchmarks, or LEVEL=FILE of osu_latency, osu_bw, osu_bibw, osu_mbw_mr, osu_multi_lat, "
+                "IMB PingPong or "
+                "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
+                {.required = true}},
+               {"--exchanges", &arguments->exchanges,
+                "tables of exchanges that were measured on few nodes, which correct what microbenchmarks do not "
+                "identify"},
+               {"--sockets",
+                &arguments->sockets,
+                "of a node, among which the ranks of these exchanges are spread",
+                {.checks = {positive()}, .needs = {"--exchanges"}}},
+               {"--set", &arguments->settings,
+                "KEY=VALUE: a parameter that is known otherwise, of 'commpass profile parameters'; may be repeated"},
+               {"--name", &origin.name, "of the machine", {.required = true, .checks = {no_control_characters()}}},
+               output_switch(&arguments->output, "profile to write", {".json"}, true),
+               {"--source",
+                &origin.source,
+                "where the times are published, or who measured them",
+                {.checks = {no_control_characters()}}},
+               {"--site", &origin.site, "where the machine is", {.checks = {no_control_characters()}}},
+               {"--machine", &origin.machine, "what it is", {.checks = {no_control_characters()}}},
+               {"--processor", &origin.processor, "of a node", {.checks = {no_control_characters()}}},
+               {"--network", &origin.network, "between nodes", {.checks = {no_control_characters()}}},
+               {"--mpi-library", &origin.mpi_library, "with its version", {.checks = {no_control_characters()}}},
+               {"--ppn", &origin.ranks_per_node, "ranks on a node", {.checks = {positive()}}},
+               {"--note", &origin.note, "further information for its users", {.checks = {no_control_characters()}}},
+               {"--pairs-in-step", &origin.pairs_in_step, "pairs at once all send, then all receive"}});
   command.run = [arguments] { import(*arguments); };
   return command;
 }

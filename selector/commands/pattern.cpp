@@ -43,7 +43,7 @@ Command pattern_command() {
        "at least one of",
        1,
        2,
-       {{"-o,--output", &arguments->output, "Matrix Market file to write", {.checks = {ends_in({".mtx"})}}},
+       {output_switch(&arguments->output, "Matrix Market file to write", {".mtx"}),
         {"--statistics", &arguments->statistics,
          "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes"}}});
   arguments->format.add_to(command);

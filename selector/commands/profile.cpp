@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "model/base/error.hpp"
@@ -27,6 +28,14 @@
 namespace commpass {
 
 namespace {
+
+/// Of all commands.
+struct ProfileArguments {
+  std::string name, second, output;
+  std::vector<std::string> names;
+  OutputFormat format;
+  bool markdown = false;
+};
 
 std::string path_of(const std::string& name) {
   return find_profile(name, profile_directories(read_environment().profile_places));
@@ -82,7 +91,7 @@ struct ListedProfile {
   }
 };
 
-void list(const OutputFormat& format) {
+void list(const ProfileArguments& arguments) {
   Table table{"profiles",
               {{"name", {}, -20, {}, 0},
                {"verdict", {}, -13, {}, 1},
@@ -107,7 +116,7 @@ void list(const OutputFormat& format) {
   Document document;
   document.fact("schema_version", 1);
   document.add(std::move(table));
-  format.print(document);
+  arguments.format.print(document);
 }
 
 /// On stderr, so that the JSON of `show` stays one.
@@ -116,15 +125,15 @@ void warn_of_unknown_keys(const Profile& profile) {
     fmt::print(stderr, "commpass: {}\n", warning);
 }
 
-void show(const std::string& name, bool json) {
-  const auto path = path_of(name);
+void show(const ProfileArguments& arguments) {
+  const auto path = path_of(arguments.name);
   const auto profile = read_profile(path);
   warn_of_unknown_keys(profile);
-  fmt::print("{}", json ? to_json(profile) : describe_profile(profile, path, std::time(nullptr)));
+  fmt::print("{}", arguments.format.json ? to_json(profile) : describe_profile(profile, path, std::time(nullptr)));
 }
 
-void validate(const std::string& name) {
-  const auto path = path_of(name);
+void validate(const ProfileArguments& arguments) {
+  const auto path = path_of(arguments.name);
   const auto profile = read_profile(path);
   if (const auto misread = find_misread(profile.machine, path)) throw *misread;
   fmt::print("{} is a valid profile.\n", path);
@@ -134,109 +143,84 @@ void validate(const std::string& name) {
   warn_of_unknown_keys(profile);
 }
 
-void convert(const std::string& name, const std::string& output) {
-  if (!output.empty()) check_writable(output);
-  const auto profile = read_profile(path_of(name));
+void convert(const ProfileArguments& arguments) {
+  if (!arguments.output.empty()) check_writable(arguments.output);
+  const auto profile = read_profile(path_of(arguments.name));
   warn_of_unknown_keys(profile);
-  if (output.empty()) fmt::print("{}", to_json(profile));
-  else write_profile(profile, output);
+  if (arguments.output.empty()) fmt::print("{}", to_json(profile));
+  else write_profile(profile, arguments.output);
 }
 
-void list_parameters(bool markdown) {
-  if (markdown) {
-    fmt::print("{}", parameter_table());
-    return;
-  }
+void list_parameters(const ProfileArguments& arguments) {
+  if (arguments.markdown) return fmt::print("{}", markdown_of(parameter_table()));
   for (const auto& row : machine_parameters())
     fmt::print("{}", wrap_lines(fmt::format("{}: {}{}{}\n", pattern_of(row), row.meaning,
                                             *symbol_of(row.unit) ? ", in " : "", symbol_of(row.unit))));
 }
 
-void compare(const std::string& first, const std::string& second, const OutputFormat& format) {
-  format.print(compare_profiles(read_profile(path_of(first)), read_profile(path_of(second))));
+void print_schema(const ProfileArguments&) { fmt::print("{}", profile_schema()); }
+
+void compare(const ProfileArguments& arguments) {
+  arguments.format.print(
+      compare_profiles(read_profile(path_of(arguments.name)), read_profile(path_of(arguments.second))));
 }
 
-void merge(const std::vector<std::string>& names, const std::string& output) {
-  check_writable(output);
+void merge(const ProfileArguments& arguments) {
+  check_writable(arguments.output);
   std::vector<NamedProfile> profiles;
-  for (const auto& name : names) {
+  for (const auto& name : arguments.names) {
     const auto path = path_of(name);
     profiles.push_back({path, read_profile(path)});
   }
   const auto merged = merge_profiles(profiles);
-  write_profile(merged, output);
-  fmt::print("{}", wrap_lines(fmt::format("{}: {}\n", output, describe_verdict(merged.machine))));
+  write_profile(merged, arguments.output);
+  fmt::print("{}", wrap_lines(fmt::format("{}: {}\n", arguments.output, describe_verdict(merged.machine))));
+}
+
+/// The word for a profile.
+Switch profile_word(const char* name, Target target, const char* help = "NAME or file") {
+  return {name, std::move(target), help, {.required = true, .offer = Offer::profiles}};
 }
 
 }  // namespace
 
 Command profile_command() {
-  struct Named {
-    std::string name;
-    bool json = false;
-  };
-  struct Conversion {
-    std::string name, output;
-  };
-  struct Merging {
-    std::vector<std::string> names;
-    std::string output;
-  };
-  struct Comparison {
-    std::string first, second;
-    OutputFormat format;
-  };
-  const auto listed = std::make_shared<OutputFormat>();
-  Command list_command{"list", "the profiles that can be named"};
-  listed->add_to(list_command);
-  list_command.run = [listed] { list(*listed); };
-
-  const auto shown = std::make_shared<Named>();
-  Command show_command{"show", "the parameters of a profile"};
-  show_command.add({{"profile", &shown->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
-                    {"--json", &shown->json, "the profile itself on stdout"}});
-  show_command.run = [shown] { show(shown->name, shown->json); };
-
-  const auto validated = std::make_shared<Named>();
-  Command validate_command{"validate", "check a profile against the rules"};
-  validate_command.add({{"profile", &validated->name, "NAME or file", {.required = true, .offer = Offer::profiles}}});
-  validate_command.run = [validated] { validate(validated->name); };
-
-  const auto converted = std::make_shared<Conversion>();
-  Command convert_command{"convert", "write a profile of an older version in the form of this one"};
-  convert_command.add(
-      {{"profile", &converted->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
-       {"-o,--output", &converted->output, "profile to write (default: stdout)", {.checks = {ends_in({".json"})}}}});
-  convert_command.run = [converted] { convert(converted->name, converted->output); };
-
-  const auto is_markdown = std::make_shared<bool>(false);
-  Command parameters_command{"parameters", "all parameters of a profile: their names and what they are"};
-  parameters_command.add({{"--markdown", is_markdown.get(), "the table of docs/profiles.md"}});
-  parameters_command.run = [is_markdown] { list_parameters(*is_markdown); };
-
-  Command schema_command{"schema", "the JSON schema of profiles"};
-  schema_command.run = [] { fmt::print("{}", profile_schema()); };
-
-  const auto merging = std::make_shared<Merging>();
-  Command merge_command{"merge", "make one profile of several launches or layouts"};
-  merge_command.add(
-      {{"profiles", &merging->names, "NAMEs or files, two or more", {.required = true, .offer = Offer::profiles}},
-       {"-o,--output", &merging->output, "profile to write", {.required = true, .checks = {ends_in({".json"})}}}});
-  merge_command.run = [merging] { merge(merging->names, merging->output); };
-
-  const auto compared = std::make_shared<Comparison>();
-  Command compare_command{"compare", "how the parameters of two profiles differ"};
-  compare_command.add({{"first", &compared->first, "NAME or file", {.required = true, .offer = Offer::profiles}},
-                       {"second",
-                        &compared->second,
-                        "NAME or file; ratios are second over first",
-                        {.required = true, .offer = Offer::profiles}}});
-  compared->format.add_to(compare_command);
-  compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
-
   Command command{"profile", "list, show, validate, convert, import, compare or merge machine profiles"};
-  command.commands = {list_command,     show_command,    validate_command,   convert_command, merge_command,
-                      import_command(), compare_command, parameters_command, schema_command};
+  const auto add = [&](const char* name, const char* about, auto run,
+                       const std::function<std::vector<Switch>(ProfileArguments&)>& switches_of = {}) -> Command& {
+    const auto arguments = std::make_shared<ProfileArguments>();
+    auto& added = command.commands.emplace_back(Command{name, about});
+    if (switches_of) added.switches = switches_of(*arguments);
+    if (added.name == "list" || added.name == "compare") arguments->format.add_to(added);
+    added.run = [arguments, run] { run(*arguments); };
+    return added;
+  };
+  using Arguments = ProfileArguments;
+  add("list", "the profiles that can be named", list);
+  add("show", "the parameters of a profile", show, [](Arguments& arguments) {
+    return std::vector{profile_word("profile", &arguments.name),
+                       Switch{"--json", &arguments.format.json, "the profile itself on stdout"}};
+  });
+  add("validate", "check a profile against the rules", validate,
+      [](Arguments& arguments) { return std::vector{profile_word("profile", &arguments.name)}; });
+  add("convert", "write a profile of an older version in the form of this one", convert, [](Arguments& arguments) {
+    return std::vector{profile_word("profile", &arguments.name),
+                       output_switch(&arguments.output, "profile to write (default: stdout)", {".json"})};
+  });
+  add("merge", "make one profile of several launches or layouts", merge, [](Arguments& arguments) {
+    return std::vector{profile_word("profiles", &arguments.names, "NAMEs or files, two or more"),
+                       output_switch(&arguments.output, "profile to write", {".json"}, true)};
+  });
+  command.commands.push_back(import_command());
+  add("compare", "how the parameters of two profiles differ", compare, [](Arguments& arguments) {
+    return std::vector{profile_word("first", &arguments.name),
+                       profile_word("second", &arguments.second, "NAME or file; ratios are second over first")};
+  });
+  add("parameters", "all parameters of a profile: their names and what they are", list_parameters,
+      [](Arguments& arguments) {
+        return std::vector{Switch{"--markdown", &arguments.markdown, "the table of docs/profiles.md"}};
+      });
+  add("schema", "the JSON schema of profiles", print_schema);
   return command;
 }
 

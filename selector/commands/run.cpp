@@ -311,10 +311,7 @@ Command run_program_command() {
 Command record_command() {
   auto arguments = std::make_shared<RecordArguments>();
   Command command{"record", "start an unmodified program, and write down which exchanges it makes"};
-  command.add({{"-o,--output",
-                &arguments->output,
-                "file to write (default: commpass-record.json)",
-                {.checks = {ends_in({".json"})}}}});
+  command.add({output_switch(&arguments->output, "file to write (default: commpass-record.json)", {".json"})});
   arguments->started.add_to(command);
   command.footer = "commpass record -o run.json -- mpirun -n 4 ./program";
   command.run = [arguments] { record_program(*arguments); };

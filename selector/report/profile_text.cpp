@@ -189,6 +189,23 @@ std::vector<AbsentParameters> absent_parameters(const Machine& machine) {
   return result;
 }
 
+Table parameter_table() {
+  Table table{"",
+              {{"", "parameter"},
+               {"", "unit"},
+               {"", "what it is"},
+               {"", "absence means"},
+               {"", "stands in, in prices"},
+               {"", "is then not offered"},
+               {"", "measured by"}}};
+  const auto cell = [](const char* words) { return words ? words : ""; };
+  for (const auto& row : machine_parameters())
+    table.add({"`" + pattern_of(row) + "`", symbol_of(row.unit), row.meaning,
+               row.is_required() ? "the profile is refused" : row.absence, cell(row.stand_in), cell(row.not_offered),
+               row.measured_by ? fmt::format("`{}`", row.measured_by) : ""});
+  return table;
+}
+
 std::string describe_verdict(const Machine& machine) {
   if (!machine.verdict) return "none: no calibration judged it, and the fastest prediction is chosen";
   const auto& [trust, uncertainty, why, remedy] = *machine.verdict;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/machine/profile.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -25,6 +26,10 @@ std::vector<AbsentParameters> absent_parameters(const Machine& machine);
 
 /// "receivers, local copies": the groups of parameters that prices use and the profile lacks; empty: none.
 std::string missing_parts(const Machine& machine);
+
+/// A row for each parameter: its name as --set takes it, its unit, its meaning, the meaning of its absence, its
+/// stand-in, the strategies that are then not offered, and the file of its experiment.
+Table parameter_table();
 
 /// Trust and uncertainty, "\n  why: …", and "\n  to do: …" if there is a remedy; one line for profiles without a
 /// verdict.

@@ -9,7 +9,6 @@
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/value_loops.hpp"
 #include "model/machine/named_parameters.hpp"
-#include "model/machine/parameter_documents.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
 #include "selector/choose/alltoall_choice.hpp"
@@ -18,6 +17,7 @@
 #include "selector/choose/select.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/sparse_choice.hpp"
+#include "selector/report/profile_text.hpp"
 
 namespace commpass {
 namespace {
@@ -255,7 +255,8 @@ const std::map<std::string, NotOfferedWithout>& not_offered_without() {
 constexpr const char* unused = "no price uses it";
 
 TEST(Parameters, AreDocumentedByTheirTable) {
-  EXPECT_NE(test::contents_of(COMMPASS_TEST_PROFILE_KEYS).find("\n" + parameter_table()), std::string::npos)
+  EXPECT_NE(test::contents_of(COMMPASS_TEST_PROFILE_KEYS).find("\n" + markdown_of(parameter_table())),
+            std::string::npos)
       << "put what 'commpass profile parameters --markdown' prints into docs/profiles.md";
 }
 
