@@ -5,6 +5,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "pictures/page_assets.hpp"
+#include "pictures/picture.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {
@@ -34,23 +35,34 @@ std::string box(const std::string& name) {
   return fmt::format("<div class=\"box\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">", escape_xml(name));
 }
 
-}  // namespace
+/// Writes the blocks of a document.
+class Page {
+ public:
+  void operator()(const Document::Fact&) {}  // for programs
+  void operator()(const Document::Heading& heading) {
+    ++sections_;
+    append(body_, "<h2 id=\"s{}\">{}</h2>\n", sections_, escape_xml(heading.text));
+    append(contents_, "<li><a href=\"#s{}\">{}</a></li>", sections_, escape_xml(heading.text));
+  }
+  void operator()(const Document::Sentences& sentences) { append(body_, "<p>{}</p>\n", escape_xml(sentences.text)); }
+  void operator()(const Document::Lines& lines);
+  void operator()(const Table& table);
+  void operator()(const Picture& picture);
 
-void Page::heading(const std::string& text) {
-  ++sections_;
-  append(body_, "<h2 id=\"s{}\">{}</h2>\n", sections_, escape_xml(text));
-  append(contents_, "<li><a href=\"#s{}\">{}</a></li>", sections_, escape_xml(text));
-}
+  std::string finish(const std::string& title) const;
 
-void Page::paragraph(const std::string& text) { append(body_, "<p>{}</p>\n", escape_xml(text)); }
+ private:
+  std::string body_, contents_;
+  int sections_ = 0;
+};
 
-void Page::preformatted(const std::string& text, const std::string& name) {
-  append(body_, "{}<pre>{}</pre></div>\n", box(name), escape_xml(text));
-}
-
-void Page::lines(const std::string& text) {
+void Page::operator()(const Document::Lines& lines) {
+  if (!lines.name.empty()) {
+    append(body_, "{}<pre>{}</pre></div>\n", box(lines.name), escape_xml(lines.text));
+    return;
+  }
   body_ += "<div class=\"box lines\">\n";
-  for (const auto& line : split(text, '\n')) {
+  for (const auto& line : split(lines.text, '\n')) {
     const auto begin = line.find_first_not_of(' ');
     if (begin == std::string::npos) continue;
     append(body_, "<p style=\"margin-left:{}ch\">{}</p>\n", begin + 2, escape_xml(line.substr(begin)));
@@ -58,7 +70,7 @@ void Page::lines(const std::string& text) {
   body_ += "</div>\n";
 }
 
-void Page::table(const Table& table) {
+void Page::operator()(const Table& table) {
   append(body_, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
          escape_xml(table.caption));
   const auto columns = columns_in(table, Forms::page);
@@ -82,7 +94,7 @@ void Page::table(const Table& table) {
   append(body_, "</tbody></table></div>\n");
 }
 
-void Page::picture(const Picture& picture) {
+void Page::operator()(const Picture& picture) {
   constexpr std::size_t csv_bytes_max = 128 << 10;
   append(body_, "<figure>{}\n{}</div>\n", box(picture.title + ": arrow keys tell its marks"), svg_element(picture));
   append(body_,
@@ -99,7 +111,7 @@ void Page::picture(const Picture& picture) {
     append(body_, "<script type=\"text/csv\" id=\"{}-csv\">{}</script>\n", picture.id, escape_xml(picture.csv));
 }
 
-std::string Page::finish() const {
+std::string Page::finish(const std::string& title) const {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -107,7 +119,15 @@ std::string Page::finish() const {
       "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
       "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<nav><ul>{3}</ul></nav>\n"
       "{4}</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}</script>\n</body>\n</html>\n",
-      escape_xml(title_), page_style, picture_style(), contents_, body_, page_script);
+      escape_xml(title), page_style, picture_style(), contents_, body_, page_script);
+}
+
+}  // namespace
+
+std::string html_page(const std::string& title, const Document& document) {
+  Page page;
+  for (const auto& block : document.blocks()) std::visit(page, block);
+  return page.finish(title);
 }
 
 }  // namespace commpass

@@ -1,20 +1,11 @@
-// A picture and its numbers.
+// The forms of a picture: a file, or a part of a page.
 #pragma once
 
 #include <string>
 
-namespace commpass {
+#include "selector/report/document.hpp"
 
-/// A file (svg_document), or a part of a page (svg_element).
-struct Picture {
-  std::string id;           ///< a word, unique in a page
-  std::string title;        ///< a line
-  std::string description;  ///< the alternative text: sentences
-  double width = 0, height = 0;
-  std::string body;  ///< SVG elements
-  std::string json;  ///< its numbers
-  std::string csv;   ///< its numbers as a table
-};
+namespace commpass {
 
 /// A file with the style, and the numbers as metadata.
 std::string svg_document(const Picture& picture);

@@ -89,27 +89,27 @@ Table parts_table(const Candidate& chosen, const Candidate& other) {
 }
 
 /// @param other  a strategy to set beside the choice; null: none
-void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& prediction, const Strategy* other) {
+void add_messages(Document& page, const DrawnPattern& drawn, const Prediction& prediction, const Strategy* other) {
   if (!drawn.pattern) {
-    page.paragraph("There is no matrix, timeline or layout: " + drawn.why_not + ".");
+    page.sentences("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;
   }
   const auto view = view_exchange(*drawn.pattern, prediction.layout, as_run(prediction.report.rows.front().candidate));
   page.heading("Messages between ranks");
-  page.picture(draw_matrices(view));
+  page.add(draw_matrices(view));
   page.heading("When ranks do what");
-  page.picture(draw_timeline(view, trace_view(view, prediction.profile.machine)));
+  page.add(draw_timeline(view, trace_view(view, prediction.profile.machine)));
   page.heading("Layout");
-  if (view.layout.ranks() <= drawn_ranks_max) page.picture(draw_layout(view.layout, view.positions));
-  else page.paragraph(view.layout.describe() + ": too many ranks to draw.");
+  if (view.layout.ranks() <= drawn_ranks_max) page.add(draw_layout(view.layout, view.positions));
+  else page.sentences(view.layout.describe() + ": too many ranks to draw.");
   if (!other) return;
   const auto other_view = view_exchange(*drawn.pattern, prediction.layout, *other);
   page.heading("The same with " + to_string(*other));
-  page.picture(draw_matrices(other_view, "other-matrix"));
-  page.picture(draw_timeline(other_view, trace_view(other_view, prediction.profile.machine), "other-timeline"));
+  page.add(draw_matrices(other_view, "other-matrix"));
+  page.add(draw_timeline(other_view, trace_view(other_view, prediction.profile.machine), "other-timeline"));
 }
 
-void add_prediction(Page& page, const ReportArguments& arguments) {
+void add_prediction(Document& page, const ReportArguments& arguments) {
   // The quick parts first, so that their errors are told soon.
   const auto drawn = find_drawn_pattern(arguments.predict);
   std::optional<Candidate> other;
@@ -124,30 +124,30 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   page.heading("The choice");
   auto context = page_table("Predicted exchange", {"what", "value"});
   for (const auto& [key, value] : prediction.report.context) context.add({key, value});
-  page.table(context);
-  page.paragraph(describe_choice(prediction.report) + ".");
-  if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
-  page.picture(draw_cost_bars(prediction.report));
-  page.table(ranking_table(prediction.report, arguments.predict.selection.place()));
+  page.add(context);
+  page.sentences(describe_choice(prediction.report) + ".");
+  if (!prediction.report.note.empty()) page.sentences("Note: " + prediction.report.note + ".");
+  page.add(draw_cost_bars(prediction.report));
+  page.add(ranking_table(prediction.report, arguments.predict.selection.place()));
   if (!prediction.report.pruned.empty())
-    page.paragraph(
+    page.sentences(
         fmt::format("{} more were not priced in full: their busiest ranks alone take too long (--all prices "
                     "them).",
                     prediction.report.pruned.size()));
   std::vector<Candidate> ranking;
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
-  page.lines(explain(ranking, 0, prediction.report.calls, prediction.report.ties));
+  page.text(explain(ranking, 0, prediction.report.calls, prediction.report.ties));
   const bool is_chosen = other && to_string(other->strategy) == prediction.report.chosen;
-  if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is the choice.");
+  if (is_chosen) page.sentences("Nothing is compared with " + prediction.report.chosen + ": it is the choice.");
   if (other && !is_chosen) {
     page.heading("Against " + to_string(other->strategy));
     Report two;
     two.context = prediction.report.context;
     two.chosen = prediction.report.chosen;
     two.rows = {prediction.report.rows.front(), {*other, {}}};
-    page.picture(draw_cost_bars(two, 2, "two-bars"));
-    page.table(parts_table(two.rows[0].candidate, two.rows[1].candidate));
+    page.add(draw_cost_bars(two, 2, "two-bars"));
+    page.add(parts_table(two.rows[0].candidate, two.rows[1].candidate));
   }
   add_messages(page, drawn, prediction, other && !is_chosen ? &other->strategy : nullptr);
 }
@@ -185,40 +185,40 @@ Table savings_table(const Advice& advice, const MachineAdvice& machine) {
   return table;
 }
 
-void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine) {
+void add_machine(Document& page, const Advice& advice, const MachineAdvice& machine) {
   page.heading("What would be saved on " + machine.machine);
   const auto& all = machine.all;
-  page.paragraph(fmt::format(
+  page.sentences(fmt::format(
       "These calls would take {} of the run there; commpass run would save {} of it, a changed source {}.",
       print_percent(machine.share(all.library_s)), print_percent(machine.share(all.library_s - all.taken_s)),
       print_percent(machine.share(all.library_s - all.planned_s))));
-  if (!machine.library_rules.empty()) page.paragraph(fmt::format("Note: {}.", describe_library_rules(machine)));
-  if (!machine.note.empty()) page.paragraph("Note: " + machine.note + ".");
-  page.table(savings_table(advice, machine));
+  if (!machine.library_rules.empty()) page.sentences(fmt::format("Note: {}.", describe_library_rules(machine)));
+  if (!machine.note.empty()) page.sentences("Note: " + machine.note + ".");
+  page.add(savings_table(advice, machine));
 }
 
 /// The exchanges of a recorded run, when they were made, and what they cost on the profiles' machines.
-void add_record(Page& page, const ReportArguments& arguments, const Record& record,
+void add_record(Document& page, const ReportArguments& arguments, const Record& record,
                 const std::vector<const Profile*>& profiles) {
   Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
   page.heading("The run");
-  page.table(run_table(record));
+  page.add(run_table(record));
   if (!record.messages.empty()) {
     auto messages = messages_table(record);
     messages.caption =
         fmt::format("Messages of the program, by place; counting a call takes {}", format_seconds(record.counting_s));
-    page.table(messages);
+    page.add(messages);
   }
-  if (advice.calls.empty()) return page.paragraph(describe_no_exchanges(record));
+  if (advice.calls.empty()) return page.sentences(describe_no_exchanges(record));
   const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
   for (const auto* profile : profiles)
     advice.machines.push_back(
         advise(record, advice.calls, layout ? *layout : parse_layout(record.layout), profile->machine));
-  if (record.run_s > 0) page.picture(draw_calls_over_time(advice));
+  if (record.run_s > 0) page.add(draw_calls_over_time(advice));
   auto calls = calls_table(advice);
   calls.caption = "Calls of one communicator, from one place of the program; those that take longest first";
-  page.table(calls);
-  for (const auto& line : describe_others(record)) page.paragraph(line + ".");
+  page.add(calls);
+  for (const auto& line : describe_others(record)) page.sentences(line + ".");
   for (const auto& machine : advice.machines) add_machine(page, advice, machine);
 }
 
@@ -229,28 +229,28 @@ Cell rate_cell(double beta_s_per_byte) {
 }
 
 /// How sure the lines are, and predictions of exchanges that nothing was fitted to.
-void add_calibration(Page& page, const Profile& profile) {
+void add_calibration(Document& page, const Profile& profile) {
   auto table = page_table("Fits: half of the measured times are nearer to the line than the error",
                           {"level", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"});
   for (const auto& fit : fitted_intervals(profile))
     table.add({fit.level, fit.protocol, fit.sizes, percent_cell(fit.median_relative_error),
                seconds_cell(fit.alpha_s[0]), seconds_cell(fit.alpha_s[1]), rate_cell(fit.beta_s_per_byte[1]),
                rate_cell(fit.beta_s_per_byte[0])});
-  if (!table.rows.empty()) page.table(table);
+  if (!table.rows.empty()) page.add(table);
   const auto held_out = held_out_prices(profile);
   if (held_out.empty()) return;
   page.heading("Exchanges that nothing was fitted to");
-  page.picture(draw_measured(held_out, "held-out"));
+  page.add(draw_measured(held_out, "held-out"));
 }
 
-void add_profile_section(Page& page, const Profile& profile) {
+void add_profile_section(Document& page, const Profile& profile) {
   page.heading("The profile");
-  page.lines("Verdict: " + describe_verdict(profile.machine) + "\n");
-  for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
+  page.text("Verdict: " + describe_verdict(profile.machine) + "\n");
+  for (const auto& sentence : implausible(profile.machine)) page.sentences("Warning: " + sentence + ".");
   auto absent = page_table("What the profile lacks, and what prices use instead", {"parameter", "stands in"});
   for (const auto& [names, stand_in] : absent_parameters(profile.machine)) absent.add({names, stand_in});
-  if (!absent.rows.empty()) page.table(absent);
-  page.picture(draw_message_times(profile));
+  if (!absent.rows.empty()) page.add(absent);
+  page.add(draw_message_times(profile));
   auto table = page_table("Messages in host memory: a lone message of s bytes takes alpha + beta·s",
                           {"level", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"});
   for (Level level = 0; level <= profile.machine.outermost(); ++level) {
@@ -263,13 +263,13 @@ void add_profile_section(Page& page, const Profile& profile) {
                  rate_cell(protocol.beta_s_per_byte)});
     }
   }
-  page.table(table);
-  if (has_shared_rates(profile)) page.picture(draw_shared_rates(profile));
+  page.add(table);
+  if (has_shared_rates(profile)) page.add(draw_shared_rates(profile));
   add_calibration(page, profile);
 }
 
 /// Of three kinds of exchanges, where no pattern is asked for. A profile that knows one node alone has maps of that.
-void add_maps(Page& page, const ReportArguments& arguments, const Machine& machine) {
+void add_maps(Document& page, const ReportArguments& arguments, const Machine& machine) {
   page.heading("Which strategy is chosen");
   struct Map {
     const char *generator, *ranges, *on_a_node, *id;
@@ -289,7 +289,7 @@ void add_maps(Page& page, const ReportArguments& arguments, const Machine& machi
     if (!has_network) layout.ppn = all;
     else if (layout.ppn == 0) layout.ppn = usual_ppn;
     const auto ranges = parse_sweep(has_network ? map.ranges : map.on_a_node);
-    page.picture(draw_strategy_map(run_sweep(predict, ranges), map.id));
+    page.add(draw_strategy_map(run_sweep(predict, ranges), map.id));
   }
 }
 
@@ -328,9 +328,10 @@ void report(const ReportArguments& arguments) {
   if (!arguments.measured.empty()) measured = read_measured_prices(read_file(arguments.measured), arguments.measured);
   std::optional<SweepReport> swept;
   if (!arguments.sweep.empty()) swept = run_sweep(predict, parse_drawn_sweep(arguments.sweep));
-  Page page(has_pattern  ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
-            : has_record ? fmt::format("A run of {} on {}", record->program, profile.machine.name)
-                         : "Machine profile " + profile.machine.name);
+  const auto title = has_pattern  ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
+                     : has_record ? fmt::format("A run of {} on {}", record->program, profile.machine.name)
+                                  : "Machine profile " + profile.machine.name;
+  Document page;
   if (has_pattern) add_prediction(page, arguments);
   if (record) {
     std::vector<const Profile*> profiles{&profile};
@@ -339,20 +340,22 @@ void report(const ReportArguments& arguments) {
   }
   if (swept) {
     page.heading("Sweep");
-    page.picture(swept->keys.size() == 1 ? draw_sweep_lines(*swept) : draw_strategy_map(*swept));
+    page.add(swept->keys.size() == 1 ? draw_sweep_lines(*swept) : draw_strategy_map(*swept));
   }
   if (!measured.empty()) {
     page.heading("Predicted and measured");
-    page.picture(draw_measured(measured));
+    page.add(draw_measured(measured));
   }
   if (!has_pattern && !has_record) add_maps(page, arguments, profile.machine);
   add_profile_section(page, profile);
   if (other) {
     page.heading("Against profile " + other->machine.name);
-    page.picture(draw_message_times(profile, &*other, "two-messages"));
-    page.preformatted(compare_profiles(profile, *other).write(Form::text), "What the profiles differ in");
+    page.add(draw_message_times(profile, &*other, "two-messages"));
+    page.text(compare_profiles(profile, *other).write(Form::text), "What the profiles differ in");
   }
-  write_file(arguments.output, page.finish());
+  const bool is_markdown = arguments.output.ends_with(".md") || arguments.output.ends_with(".md.gz");
+  write_file(arguments.output,
+             is_markdown ? fmt::format("# {}\n\n{}", title, page.write(Form::markdown)) : html_page(title, page));
 }
 
 }  // namespace
@@ -368,20 +371,21 @@ Command report_command() {
        "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
   arguments->predict.selection.add_to(command);
   command.remove({"--csv", "--json", "--top", "--explain"});
-  command.add({{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
-               {"--all", &arguments->predict.all, "price all strategies in full"},
-               output_switch(&arguments->output, "the file", {".html", ".htm"}, true),
-               {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
-               {"--compare-strategy",
-                &arguments->other_strategy,
-                "set this strategy beside the choice",
-                {.offer = Offer::strategies}},
-               {"--compare-profile",
-                &arguments->other_profile,
-                "set this profile's messages beside those of --profile",
-                {.offer = Offer::profiles}},
-               {"--measured", &arguments->measured,
-                "a file that 'commpass measure --json' printed: predicted against measured"}});
+  command.add(
+      {{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
+       {"--all", &arguments->predict.all, "price all strategies in full"},
+       output_switch(&arguments->output, "the file: FILE.html, or FILE.md", {".html", ".htm", ".md"}, true),
+       {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
+       {"--compare-strategy",
+        &arguments->other_strategy,
+        "set this strategy beside the choice",
+        {.offer = Offer::strategies}},
+       {"--compare-profile",
+        &arguments->other_profile,
+        "set this profile's messages beside those of --profile",
+        {.offer = Offer::profiles}},
+       {"--measured", &arguments->measured,
+        "a file that 'commpass measure --json' printed: predicted against measured"}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments] { report(*arguments); };
   return command;

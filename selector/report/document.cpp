@@ -115,18 +115,20 @@ std::string text_of(const Table& table) {
 }
 
 std::string markdown_of(const Table& table) {
-  std::string text, rule = "|";
+  const auto columns = columns_in(table, Forms::page);
+  std::string text;
   const auto add = [&](auto cell) {
     text += "|";
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    for (const auto i : columns) {
       const std::string words = cell(i);
       text += words.empty() ? " |" : " " + words + " |";
     }
     text += "\n";
   };
   add([&](std::size_t i) { return table.columns[i].heading; });
-  for (std::size_t i = 0; i < table.columns.size(); ++i) rule += "---|";
-  text += rule + "\n";
+  text += "|";
+  for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
+  text += "\n";
   for (const auto& row : table.rows) add([&](std::size_t i) { return text_of(row, i, table); });
   return text;
 }
@@ -146,8 +148,6 @@ Document::Document(const ReportContext& context) {
 void Document::facts(const Json& object) {
   for (const auto& [key, value] : object.items()) fact(key, value);
 }
-
-void Document::paragraph(std::string_view lines) { text(wrap_lines(lines)); }
 
 void Document::note(const std::string& note) {
   if (note.empty()) return;
@@ -180,12 +180,31 @@ std::string Document::csv() const {
   return text;
 }
 
-std::string Document::write(Form form) const {
-  if (form == Form::json) return json_text(json());
-  if (form == Form::csv) return csv();
+std::string Document::markdown() const {
   std::string text;
   for (const auto& block : blocks_) {
-    if (const auto* lines = std::get_if<std::string>(&block)) text += *lines;
+    if (const auto* heading = std::get_if<Heading>(&block)) append(text, "## {}\n\n", heading->text);
+    else if (const auto* sentences = std::get_if<Sentences>(&block)) text += sentences->text + "\n\n";
+    else if (const auto* lines = std::get_if<Lines>(&block)) append(text, "```\n{}```\n\n", lines->text);
+    else if (const auto* picture = std::get_if<Picture>(&block))
+      append(text, "*{}.* {}\n\n", picture->title, picture->description);
+    else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::page))
+      text += (table->caption.empty() ? "" : table->caption + "\n\n") + markdown_of(*table) + "\n";
+  }
+  return text;
+}
+
+std::string Document::write(Form form) const {
+  switch (form) {
+    case Form::json: return json_text(json());
+    case Form::csv: return csv();
+    case Form::markdown: return markdown();
+    case Form::text: break;
+  }
+  std::string text;
+  for (const auto& block : blocks_) {
+    if (const auto* lines = std::get_if<Lines>(&block))
+      text += lines->is_wrapped ? wrap_lines(lines->text) : lines->text;
     else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::text))
       text += text_of(*table);
   }

@@ -40,7 +40,8 @@ Cell number_cell(const std::optional<double>& number);
 Cell percent_cell(double share);
 std::string print_percent(double share, int decimals = 1);
 
-enum class Form { text, json, csv };
+/// Text has no headings, sentences and pictures: those are of documents that become pages or Markdown.
+enum class Form { text, json, csv, markdown };
 
 /// Some of the forms. People read text and pages, programs JSON and CSV.
 enum class Forms : unsigned {
@@ -100,36 +101,68 @@ struct Table {
   }
 };
 
+/// A picture of the room pictures.
+struct Picture {
+  std::string id;           ///< a word, unique in a page
+  std::string title;        ///< a line
+  std::string description;  ///< the alternative text: sentences
+  double width = 0, height = 0;
+  std::string body;  ///< SVG elements
+  std::string json;  ///< its numbers
+  std::string csv;   ///< its numbers as a table
+};
+
 class Document {
  public:
-  Document() = default;
-  /// With the version of the schema, and the context, which text has in a line for each key.
-  explicit Document(const ReportContext& context);
-
-  /// A key of JSON.
-  void fact(const std::string& key, Json value) { blocks_.emplace_back(Fact{key, std::move(value)}); }
-  /// Several, as the members of an object.
-  void facts(const Json& object);
-  /// Lines for people, as they are.
-  void text(std::string lines) { blocks_.emplace_back(std::move(lines)); }
-  /// Lines for people, of text_columns at most.
-  void paragraph(std::string_view lines);
-  /// A sentence without its end, which JSON has in the context; none if it is empty.
-  void note(const std::string& note);
-  /// Tables of one key are one list in JSON, and tables in CSV follow each other without a second header.
-  void add(Table table) { blocks_.emplace_back(std::move(table)); }
-
-  std::string write(Form form) const;
-  Json json() const;
-
- private:
   struct Fact {
     std::string key;
     Json value;
   };
-  std::string csv() const;
+  struct Heading {
+    std::string text;
+  };
+  struct Sentences {
+    std::string text;
+  };
+  struct Lines {
+    std::string text;
+    std::string name{};       ///< of lines that a page leaves as they are; else empty
+    bool is_wrapped = false;  ///< in text
+  };
+  using Block = std::variant<Fact, Heading, Sentences, Lines, Table, Picture>;
 
-  std::vector<std::variant<Fact, std::string, Table>> blocks_;
+  Document() = default;
+  /// With the version of the schema, and the context, which text has in a line for each key.
+  explicit Document(const ReportContext& context);
+
+  /// A key of JSON. An object adds its members to those that the key has.
+  void fact(const std::string& key, Json value) { blocks_.emplace_back(Fact{key, std::move(value)}); }
+  /// Several, as the members of an object.
+  void facts(const Json& object);
+  void heading(std::string text) { blocks_.emplace_back(Heading{std::move(text)}); }
+  /// A paragraph without an end of a line.
+  void sentences(std::string text) { blocks_.emplace_back(Sentences{std::move(text)}); }
+  /// Lines, as they are.
+  void text(std::string lines, std::string name = {}) {
+    blocks_.emplace_back(Lines{std::move(lines), std::move(name)});
+  }
+  /// Lines, in text of text_columns at most.
+  void paragraph(std::string lines) { blocks_.emplace_back(Lines{std::move(lines), {}, true}); }
+  /// A sentence without its end, which JSON has in the context; none if it is empty.
+  void note(const std::string& note);
+  /// Tables of one key are one list in JSON, and tables in CSV follow each other without a second header.
+  void add(Table table) { blocks_.emplace_back(std::move(table)); }
+  void add(Picture picture) { blocks_.emplace_back(std::move(picture)); }
+
+  const std::vector<Block>& blocks() const { return blocks_; }
+  std::string write(Form form) const;
+  Json json() const;
+
+ private:
+  std::string csv() const;
+  std::string markdown() const;
+
+  std::vector<Block> blocks_;
 };
 
 /// The columns of a page or of text.

@@ -147,7 +147,7 @@ TEST(WrongUsage, SaysWhichRuleIsNotKept) {
   EXPECT_EQ(refusal("predict --generate"), "--generate: its value is missing; add it");
   EXPECT_EQ(refusal("profile compare lassen"),
             "'commpass profile compare' needs second: NAME or file; ratios are second over first");
-  EXPECT_EQ(refusal("report"), "'commpass report' needs --output: the file");
+  EXPECT_EQ(refusal("report"), "'commpass report' needs --output: the file: FILE.html, or FILE.md");
   EXPECT_EQ(refusal(predict + "--memory disk"), "--memory: 'disk' is none of its values; use host or device");
   EXPECT_EQ(refusal(predict + "--top 2.5"), "--top: '2.5' is no whole number; use one");
   EXPECT_EQ(refusal("predict --matrix m --value-bytes 8k"),
@@ -300,14 +300,14 @@ TEST(Outputs, ReplaceNoInputAndNotEachOther) {
 TEST(Outputs, HaveTheEndingOfTheirForm) {
   const test::TemporaryDirectory directory;
   const std::string json = "end it in .json", generate = "--generate alltoall:ranks=2,bytes=8 ";
-  for (const auto& [command, endings] :
-       {std::pair(std::string("report --profile lassen --ppn 1 ") + generate, std::string("end it in .html or .htm")),
-        {"pattern " + generate, "end it in .mtx"},
-        {"profile convert lassen ", json},
-        {"profile merge lassen summit ", json},
-        {"profile import --name x a.txt ", json},
-        {"calibrate --launches 2 -- mpirun ", json},
-        {"record -- ./a.out ", json}})
+  for (const auto& [command, endings] : {std::pair(std::string("report --profile lassen --ppn 1 ") + generate,
+                                                   std::string("end it in .html or .htm or .md")),
+                                         {"pattern " + generate, "end it in .mtx"},
+                                         {"profile convert lassen ", json},
+                                         {"profile merge lassen summit ", json},
+                                         {"profile import --name x a.txt ", json},
+                                         {"calibrate --launches 2 -- mpirun ", json},
+                                         {"record -- ./a.out ", json}})
     for (const auto* name : {"x.pdf", "x.pdf.gz"}) {
       const auto file = directory.path(name);
       const auto program = command.find("-- ");
@@ -526,6 +526,10 @@ TEST(Ties, AreToldWhereverTheChoiceIs) {
   const auto page = directory.path("page.html");
   ASSERT_EQ(commpass("report" + run.substr(std::string("predict").size()) + "-o " + page).exit_code, 0);
   EXPECT_NE(test::contents_of(page).find("Chosen: " + chosen + ". Fastest by prediction"), std::string::npos);
+  const auto markdown = directory.path("page.md");
+  ASSERT_EQ(commpass("report" + run.substr(std::string("predict").size()) + "-o " + markdown).exit_code, 0);
+  EXPECT_NE(test::contents_of(markdown).find("\nChosen: " + chosen + ". Fastest by prediction"), std::string::npos);
+  EXPECT_NE(test::contents_of(markdown).find("\n| " + chosen + " | "), std::string::npos);
 }
 
 // Where nothing is known the simplest is chosen, and a strategy that is named to be explained changes no rule.
