@@ -117,22 +117,15 @@ void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& acros
 }
 
 Document numbers_of(const Advice& advice, const std::vector<Strip>& strips) {
-  Table calls{
-      "calls",
-      {{"site"}, {"call"}, {"ranks"}, {"calls"}, {"measured_s"}, {"library_s"}, {"run_s"}, {"planned_s"}, {"parts"}},
-      {},
-      Forms::json};
-  Table lines{"", {{"number"}, {"site"}, {"call"}, {"ranks"}, {"from_s"}, {"to_s"}, {"calls"}, {"seconds"}}};
+  auto calls = json_table("calls", "site call ranks calls measured_s library_s run_s planned_s parts");
+  auto lines = csv_table("number site call ranks from_s to_s calls seconds");
   for (const auto& strip : strips) {
     const auto& call = *strip.call;
-    const auto priced = [&](Seconds CallPrice::*seconds) {
-      return strip.price ? number_cell(strip.price->*seconds) : Cell();
-    };
+    const auto priced = [&](Seconds CallPrice::*seconds) { return strip.price ? strip.price->*seconds : Cell(); };
     auto parts = Json::array();
     for (const auto& [from_s, to_s, count, seconds] : strip.parts) {
       parts.push_back({{"from_s", from_s}, {"to_s", to_s}, {"calls", count}, {"seconds", seconds}});
-      lines.add({strip.number, call.site, call.call, call.ranks, number_cell(from_s), number_cell(to_s), count,
-                 number_cell(seconds)});
+      lines.add({strip.number, call.site, call.call, call.ranks, from_s, to_s, count, seconds});
     }
     calls.add({call.site,
                call.call,
@@ -142,7 +135,7 @@ Document numbers_of(const Advice& advice, const std::vector<Strip>& strips) {
                priced(&CallPrice::library_s),
                priced(&CallPrice::taken_s),
                priced(&CallPrice::planned_s),
-               {parts, ""}});
+               parts});
   }
   Document numbers;
   numbers.facts({{"schema_version", 1}, {"program", advice.record.program}, {"run_s", advice.record.run_s}});

@@ -58,12 +58,12 @@ std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
 }
 
 Document numbers_of(const std::vector<const Candidate*>& candidates, const Report& report) {
-  Table strategies{"strategies", {{"strategy"}, {"predicted_s"}, {"stages"}}, {}, Forms::json};
-  Table lines{"", {{"strategy"}, {"predicted_s"}, {"stage"}, {"label"}, {"messages_max"}, {"bytes_max"}, {"seconds"}}};
+  auto strategies = json_table("strategies", "strategy predicted_s stages");
+  auto lines = csv_table("strategy predicted_s stage label messages_max bytes_max seconds");
   for (const auto& part : parts) lines.columns.push_back({std::string(part.key) + "_s"});
   for (const auto* candidate : candidates) {
     const auto name = to_string(candidate->strategy);
-    const auto predicted_s = number_cell(candidate->cost.seconds);
+    const auto predicted_s = candidate->cost.seconds;
     auto stages = Json::array();
     for (const auto& stage : candidate->cost.stages) {
       Json of_stage{{"label", stage.label},
@@ -71,14 +71,14 @@ Document numbers_of(const std::vector<const Candidate*>& candidates, const Repor
                     {"bytes_max", stage.bytes_max},
                     {"seconds", rounded(stage.seconds)}};
       auto& line = lines.add({name, predicted_s, stages.size() + 1, stage.label, stage.messages_max, stage.bytes_max,
-                              number_cell(rounded(stage.seconds))});
+                              rounded(stage.seconds)});
       for (std::size_t p = 0; p < stage.parts.size(); ++p) {
         of_stage["parts_s"][parts[p].key] = rounded(stage.parts[p]);
-        line.cells.push_back(number_cell(rounded(stage.parts[p])));
+        line.cells.push_back(rounded(stage.parts[p]));
       }
       stages.push_back(std::move(of_stage));
     }
-    strategies.add({name, predicted_s, {stages, ""}});
+    strategies.add({name, predicted_s, stages});
   }
   Document numbers(report.context);
   numbers.fact("chosen", report.chosen);

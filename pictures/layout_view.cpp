@@ -56,7 +56,7 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     if (moved[m] > 0) legend.emplace_back(move_looks[m], move_names[m]);
   y = svg.legend(left, y, width - 2 * left, legend) + 4;
   const bool has_groups = layout.groups() > 1;
-  Table squares{"", {{"rank"}, {"node"}, {"socket"}, {"plays"}}};
+  auto squares = csv_table("rank node socket plays");
   if (has_groups) squares.columns.push_back({"group"});
   const auto draw_node = [&](int node, double x, double top) {
     svg.rect(x, top, box_width, box_height, "axis hollow");

@@ -86,18 +86,15 @@ std::string bitmap_of(const Matrix& matrix, const Shades& shades) {
 }
 
 Document numbers_of(const ExchangeView& view, const std::vector<Matrix>& matrices) {
-  Table list{"matrices",
-             {{"name"}, {"messages"}, {"bytes"}, {"cells"}, {"ranks_in_a_cell"}, {"most_bytes_in_a_cell"}},
-             {},
-             Forms::json};
-  Table lines{"", {{"matrix"}, {"first_sender"}, {"first_receiver"}, {"ranks_in_a_cell"}, {"bytes"}}};
+  auto list = json_table("matrices", "name messages bytes cells ranks_in_a_cell most_bytes_in_a_cell");
+  auto lines = csv_table("matrix first_sender first_receiver ranks_in_a_cell bytes");
   for (const auto& matrix : matrices) {
-    list.add({matrix.name, matrix.messages, number_cell(matrix.bytes), matrix.bins, matrix.ranks_each,
-              number_cell(std::ranges::max(matrix.cells))});
+    list.add(
+        {matrix.name, matrix.messages, matrix.bytes, matrix.bins, matrix.ranks_each, std::ranges::max(matrix.cells)});
     for (std::size_t c = 0; c < matrix.cells.size(); ++c)
       if (matrix.cells[c] > 0)
         lines.add({matrix.name, c / at(matrix.bins) * at(matrix.ranks_each),
-                   c % at(matrix.bins) * at(matrix.ranks_each), matrix.ranks_each, number_cell(matrix.cells[c])});
+                   c % at(matrix.bins) * at(matrix.ranks_each), matrix.ranks_each, matrix.cells[c]});
   }
   Document numbers;
   numbers.facts({{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}});

@@ -78,9 +78,9 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
                     price.strategy, format_seconds(price.predicted_s), format_seconds(price.measured_s),
                     100 * (price.predicted_s / price.measured_s - 1)));
   svg.upward_text(14, top + side / 2, "predicted");
-  Table table{"prices", {{"exchange"}, {"strategy"}, {"predicted_s"}, {"measured_s"}}};
+  Table table{"prices", columns_of("exchange strategy predicted_s measured_s")};
   for (const auto& [strategy, predicted_s, measured_s, exchange] : prices)
-    table.add({exchange, strategy, number_cell(predicted_s), number_cell(measured_s)});
+    table.add({exchange, strategy, predicted_s, measured_s});
   Document numbers;
   numbers.fact("schema_version", 1);
   numbers.add(std::move(table));

@@ -139,9 +139,9 @@ void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Ax
 }
 
 Document numbers_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
-  Table list{"lines", {{"profile"}, {"locality"}, {"message"}, {"protocols"}}, {}, Forms::json};
-  Table measured{"measured", {{"locality"}, {"bytes"}, {"seconds"}, {"interval_s"}, {"residual"}}, {}, Forms::json};
-  Table points{"", {{"profile"}, {"locality"}, {"message"}, {"bytes"}, {"seconds"}}};
+  auto list = json_table("lines", "profile locality message protocols");
+  auto measured = json_table("measured", "locality bytes seconds interval_s residual");
+  auto points = csv_table("profile locality message bytes seconds");
   for (const auto& line : lines) {
     const auto* const message = line.is_next ? "further" : "lone";
     auto protocols = Json::array();
@@ -151,15 +151,15 @@ Document numbers_of(const std::vector<Line>& lines, const std::vector<Residual>&
                            {"beta_s_per_byte", line.is_next ? protocol.beta_next() : protocol.beta_s_per_byte}});
       if (protocol.max_bytes < std::numeric_limits<Bytes>::max()) protocols.back()["max_bytes"] = protocol.max_bytes;
     }
-    list.add({line.machine, line.level_name, message, {protocols, ""}});
+    list.add({line.machine, line.level_name, message, protocols});
     for (const auto& range : ranges_of(*line.channel))
       for (const auto size : sizes_in(range.from, range.to))
-        points.add({line.machine, line.level_name, message, number_cell(size), number_cell(line.seconds(size))});
+        points.add({line.machine, line.level_name, message, size, line.seconds(size)});
   }
   for (const auto& residual : residuals) {
     const auto& timed = *residual.timed;
-    const auto bytes = number_cell(timed.bytes), seconds = number_cell(timed.seconds);
-    measured.add({timed.level, bytes, seconds, {{timed.low_s, timed.high_s}, ""}, number_cell(residual.ratio())});
+    const auto bytes = timed.bytes, seconds = timed.seconds;
+    measured.add({timed.level, bytes, seconds, {{timed.low_s, timed.high_s}, ""}, residual.ratio()});
     points.add({residual.line->machine, timed.level, "measured", bytes, seconds});
   }
   Document numbers;

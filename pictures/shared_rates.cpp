@@ -121,13 +121,12 @@ void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const
 }
 
 Document numbers_of(const Profile& profile, const std::vector<SharedRate>& rates, double pairs_max) {
-  Table list{"rates", {{"parameter"}, {"locality"}, {"bytes"}, {"rate_bytes_per_s"}, {"alone_s"}, {"measured"}}};
+  Table list{"rates", columns_of("parameter locality bytes rate_bytes_per_s alone_s measured")};
   list.forms = Forms::json;
-  Table lines{"", {{"parameter"}, {"bytes"}, {"kind"}, {"pairs"}, {"seconds"}, {"rate_of_a_pair_bytes_per_s"}}};
+  auto lines = csv_table("parameter bytes kind pairs seconds rate_of_a_pair_bytes_per_s");
   for (const auto& rate : rates) {
     const auto add = [&](const char* kind, double pairs, Seconds seconds) {
-      lines.add({rate.parameter, number_cell(rate.bytes), kind, number_cell(pairs), number_cell(seconds),
-                 number_cell(rate.rate_of(seconds))});
+      lines.add({rate.parameter, rate.bytes, kind, pairs, seconds, rate.rate_of(seconds)});
     };
     if (rate.has_line())
       for (const auto pairs : pairs_along(rate, pairs_max)) add("line", pairs, rate.line_seconds(pairs));
@@ -141,10 +140,10 @@ Document numbers_of(const Profile& profile, const std::vector<SharedRate>& rates
     }
     list.add({rate.parameter,
               profile.machine.name_of(rate.level),
-              number_cell(rate.bytes),
+              rate.bytes,
               {std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json(), ""},
-              number_cell(rate.line_seconds(1)),
-              {timed, ""}});
+              rate.line_seconds(1),
+              timed});
   }
   Document numbers;
   numbers.facts({{"schema_version", 1}, {"profile", profile.machine.name}});

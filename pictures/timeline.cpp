@@ -100,14 +100,13 @@ Seconds send_end(const Trace& trace, const TraceLeg& leg) {
 }
 
 Document numbers_of(const ExchangeView& view, const Trace& trace, const std::vector<Rank>& rows) {
-  Table critical{"critical", {{"from"}, {"to"}, {"stage"}, {"begin_s"}, {"end_s"}}, {}, Forms::json};
-  Table spans{"", {{"rank"}, {"activity"}, {"stage"}, {"begin_s"}, {"end_s"}, {"to"}, {"bytes"}}};
-  for (const auto& leg : trace.critical)
-    critical.add({leg.from, leg.to, leg.stage + 1, number_cell(leg.begin), number_cell(leg.end)});
+  auto critical = json_table("critical", "from to stage begin_s end_s");
+  auto spans = csv_table("rank activity stage begin_s end_s to bytes");
+  for (const auto& leg : trace.critical) critical.add({leg.from, leg.to, leg.stage + 1, leg.begin, leg.end});
   for (const auto rank : rows)
     for (const auto& span : trace.spans_of(rank))
-      spans.add({rank, name_of(span.activity), span.stage + 1, number_cell(span.begin), number_cell(span.end),
-                 span.peer < 0 ? Cell() : span.peer, span.activity == Activity::send ? span.bytes : Cell()});
+      spans.add({rank, name_of(span.activity), span.stage + 1, span.begin, span.end, span.peer < 0 ? Cell() : span.peer,
+                 span.activity == Activity::send ? span.bytes : Cell()});
   Document numbers;
   numbers.facts({{"schema_version", 1},
                  {"strategy", to_string(view.strategy)},

@@ -21,7 +21,7 @@ class Meanings {
     json_[name] = std::move(value);
     list_.push_back(name + ": " + words);
   }
-  Cell json() const { return {json_, ""}; }
+  Cell json() const { return json_; }
   Cell field() const { return join(list_, "; "); }
   std::string lines() const {
     std::string text;
@@ -35,10 +35,10 @@ class Meanings {
 };
 
 Document strategies() {
-  Table strategies{"strategies", {{"name"}, {"usage"}, {"summary"}, {"source"}, {"parameters"}}, {}, Forms::json};
-  Table paths{"paths", {{"name"}, {"usage"}, {"summary"}, {"source"}}, {}, Forms::json};
-  Table found{"discoveries", {{"name"}, {"summary"}, {"source"}}, {}, Forms::json};
-  Table lines{"", {{"kind"}, {"name"}, {"usage"}, {"summary"}, {"source"}, {"parameters"}}};
+  auto strategies = json_table("strategies", "name usage summary source parameters");
+  auto paths = json_table("paths", "name usage summary source");
+  auto found = json_table("discoveries", "name summary source");
+  auto lines = csv_table("kind name usage summary source parameters");
   std::string text =
       "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
       "block):\n";

@@ -109,8 +109,7 @@ void list(const ProfileArguments& arguments) {
     const auto ranks = profile.ranks_per_node > 0 ? profile.ranks_per_node : Cell();
     table.add({std::filesystem::path(path).stem().string(), profile.verdict, path, profile.site, profile.processor,
                profile.network, ranks, profile.missing, ranks,
-               profile.median_factor ? fmt::format("{:.3g}", *profile.median_factor) : Cell(),
-               number_cell(profile.median_factor)});
+               profile.median_factor ? fmt::format("{:.3g}", *profile.median_factor) : Cell(), profile.median_factor});
     if (const auto line = profile.line(); !line.empty()) table.rows.back().below = wrap_lines("  " + line + "\n");
   }
   Document document;

@@ -371,21 +371,20 @@ Command report_command() {
        "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
   arguments->predict.selection.add_to(command);
   command.remove({"--csv", "--json", "--top", "--explain"});
-  command.add(
-      {{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
-       {"--all", &arguments->predict.all, "price all strategies in full"},
-       output_switch(&arguments->output, "the file: FILE.html, or FILE.md", {".html", ".htm", ".md"}, true),
-       {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
-       {"--compare-strategy",
-        &arguments->other_strategy,
-        "set this strategy beside the choice",
-        {.offer = Offer::strategies}},
-       {"--compare-profile",
-        &arguments->other_profile,
-        "set this profile's messages beside those of --profile",
-        {.offer = Offer::profiles}},
-       {"--measured", &arguments->measured,
-        "a file that 'commpass measure --json' printed: predicted against measured"}});
+  command.add({{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
+               {"--all", &arguments->predict.all, "price all strategies in full"},
+               output_switch(&arguments->output, "the file: FILE.html, or FILE.md", {".html", ".htm", ".md"}, true),
+               {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
+               {"--compare-strategy",
+                &arguments->other_strategy,
+                "set this strategy beside the choice",
+                {.offer = Offer::strategies}},
+               {"--compare-profile",
+                &arguments->other_profile,
+                "set this profile's messages beside those of --profile",
+                {.offer = Offer::profiles}},
+               {"--measured", &arguments->measured,
+                "a file that 'commpass measure --json' printed: predicted against measured"}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments] { report(*arguments); };
   return command;

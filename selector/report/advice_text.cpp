@@ -164,7 +164,7 @@ std::vector<std::string> describe_others(const Record& record) {
 }
 
 Table others_table(const Record& record) {
-  Table table{"others", {{"call"}, {"calls"}}};
+  Table table{"others", columns_of("call calls")};
   for (const auto& other : record.others) table.add({other.call, other.calls});
   return table;
 }

@@ -26,14 +26,14 @@ Document document_of(const CallReport& report) {
                  {"predicted_s", "predicted", 10},
                  {"measured_s", "measured", 10},
                  {"", "error", 10}}};
-  Table baselines{"baselines", {{"name"}, {"measured_s"}}};
-  Table lines{"", {{"name"}, {"kind"}, {"predicted_s"}, {"measured_s"}}};
+  Table baselines{"baselines", columns_of("name measured_s")};
+  auto lines = csv_table("name kind predicted_s measured_s");
   ranking.forms = Forms::but_csv;
   baselines.forms = Forms::json;
   for (const auto& [name, predicted_s, measured_s] : report.rows) {
     ranking.add({name == report.chosen ? "*" : " ", name, seconds_cell(predicted_s), seconds_cell(measured_s),
                  predicted_s ? format_rounded_error(*predicted_s / measured_s - 1) : ""});
-    lines.add({name, "strategy", number_cell(predicted_s), number_cell(measured_s)});
+    lines.add({name, "strategy", predicted_s, measured_s});
   }
   document.text("\n");
   document.add(std::move(ranking));
@@ -41,13 +41,13 @@ Document document_of(const CallReport& report) {
       fmt::format("\nChosen: {}, {} with the overhead of choosing, regret {} (its time over that of the fastest)\n",
                   report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3)));
   for (const auto& [name, predicted_s, measured_s] : report.baselines) {
-    baselines.add({name, number_cell(measured_s)});
-    lines.add({name, "baseline", number_cell(predicted_s), number_cell(measured_s)});
+    baselines.add({name, measured_s});
+    lines.add({name, "baseline", predicted_s, measured_s});
     document.text(fmt::format(
         "{}, {}: {}; the choice is {} that\n", report.baseline_kind, name, format_seconds(measured_s),
         measured_s > 0 && report.chosen_s > 0 ? compare_speed(report.chosen_s, measured_s) : "not comparable with"));
   }
-  lines.add({report.chosen, "choice", Cell(), number_cell(report.chosen_s)});
+  lines.add({report.chosen, "choice", Cell(), report.chosen_s});
   document.add(std::move(baselines));
   document.add(std::move(lines));
   if (report.barrier_s) document.fact("barrier_s", *report.barrier_s);

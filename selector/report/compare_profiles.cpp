@@ -129,9 +129,8 @@ Document compare_profiles(const Profile& first, const Profile& second) {
         {{"", heading, -name_width, {}, 0}, {"", first_name, width}, {"", second_name, width}, {"", "ratio", 8, "-"}}};
   };
   auto shared = text_table("parameter"), shared_messages = text_table("a lone message, predicted");
-  Table parameters{"parameters", {{"key"}, {"first"}, {"second"}, {"ratio"}}, {}, Forms::json};
-  Table messages{
-      "lone_messages", {{"memory"}, {"locality"}, {"bytes"}, {"first_s"}, {"second_s"}, {"ratio"}}, {}, Forms::json};
+  auto parameters = json_table("parameters", "key first second ratio");
+  auto messages = json_table("lone_messages", "memory locality bytes first_s second_s ratio");
   Table lines{"", {{"kind"}, {"name"}, {first_name}, {second_name}, {"ratio"}}};
   for (const auto& row : rows) {
     const auto print = [&](double value) { return format_parameter(row.unit, value); };

@@ -54,14 +54,18 @@ std::string csv_of(const Table& table, bool has_header) {
 
 }  // namespace
 
+std::vector<Column> columns_of(std::string_view keys) {
+  std::vector<Column> columns;
+  for (auto& key : split(keys, ' ')) columns.push_back({std::move(key)});
+  return columns;
+}
+
 Cell seconds_cell(const std::optional<Seconds>& seconds) {
   return seconds ? Cell(*seconds, format_seconds(*seconds)) : Cell();
 }
 
 Cell bytes_cell(Bytes bytes) { return {bytes, format_bytes(static_cast<double>(bytes))}; }
 Cell bytes_cell(double bytes) { return {bytes, format_bytes(bytes)}; }
-
-Cell number_cell(const std::optional<double>& number) { return number ? Cell(*number, csv_number(number)) : Cell(); }
 
 std::string print_percent(double share, int decimals) { return format_fixed(100 * share, decimals) + " %"; }
 
@@ -78,7 +82,8 @@ std::vector<std::size_t> columns_in(const Table& table, Forms form) {
 
 std::string text_of(const Row& row, std::size_t column, const Table& table) {
   const auto& cell = cell_of(row, column);
-  return cell.is_absent ? table.columns[column].if_absent : cell.text;
+  if (cell.is_absent) return table.columns[column].if_absent;
+  return cell.text.empty() && cell.value.is_number() ? csv_field(cell.value) : cell.text;
 }
 
 std::string text_of(const Table& table) {

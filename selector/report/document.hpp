@@ -1,12 +1,12 @@
 // A report as one document of facts, tables and sentences. A command makes it once; each form has a writer.
 #pragma once
 
-#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,23 +19,27 @@ namespace commpass {
 /// The inputs of a report as keys and values: profile, layout, pattern, model, …
 using ReportContext = std::vector<std::pair<std::string, std::string>>;
 
+template <class Number>
+concept Numeric = std::is_arithmetic_v<Number>;
+
 /// One value of a row.
 struct Cell {
   Json value{};            ///< for programs, in the unit of its key; null: unknown
-  std::string text{};      ///< for people
+  std::string text{};      ///< for people; of a number without one its shortest text
   bool is_absent = false;  ///< JSON has no key
 
   Cell() : is_absent(true) {}
-  Cell(std::string words) : value(words), text(std::move(words)) {}                 // NOLINT: a cell is its text
-  Cell(const char* words) : Cell(std::string(words)) {}                             // NOLINT
-  Cell(std::integral auto number) : value(number), text(std::to_string(number)) {}  // NOLINT: or its number
-  Cell(Json number, std::string words) : value(std::move(number)), text(std::move(words)) {}
+  Cell(std::string words) : value(words), text(std::move(words)) {}  // NOLINT: a cell is its text
+  Cell(const char* words) : Cell(std::string(words)) {}              // NOLINT
+  Cell(Numeric auto number) : value(number) {}                       // NOLINT: or its number
+  Cell(const std::optional<double>& number) : is_absent(!number) {   // NOLINT
+    if (number) value = *number;
+  }
+  Cell(Json json, std::string words = {}) : value(std::move(json)), text(std::move(words)) {}  // NOLINT: for programs
 };
-/// Absent if there is no number.
 Cell seconds_cell(const std::optional<Seconds>& seconds);
 Cell bytes_cell(Bytes bytes);
 Cell bytes_cell(double bytes);
-Cell number_cell(const std::optional<double>& number);
 /// "7.5 %"; in JSON 0.075.
 Cell percent_cell(double share);
 std::string print_percent(double share, int decimals = 1);
@@ -68,6 +72,8 @@ struct Column {
   bool shortens = false;  ///< to its width, in text (fitted)
 };
 
+/// Columns for programs. @param keys  with blanks between
+std::vector<Column> columns_of(std::string_view keys);
 /// Columns of one form.
 inline Column json_column(std::string key) { return {.key = std::move(key), .forms = Forms::json}; }
 inline Column csv_column(std::string key) { return {.key = std::move(key), .forms = Forms::csv}; }
@@ -111,6 +117,12 @@ struct Picture {
   std::string json;  ///< its numbers
   std::string csv;   ///< its numbers as a table
 };
+
+/// A table of JSON or of CSV alone. @param keys  with blanks between
+inline Table json_table(const std::string& key, std::string_view keys) {
+  return {key, columns_of(keys), {}, Forms::json};
+}
+inline Table csv_table(std::string_view keys) { return {"", columns_of(keys), {}, Forms::csv}; }
 
 class Document {
  public:

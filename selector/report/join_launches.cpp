@@ -99,8 +99,7 @@ Document document_of(const JoinedLaunches& joined) {
   for (const auto& [name, is_strategy, predicted_s, measured_s] : joined.rows) {
     lines.add({name == joined.chosen ? "*" : "", name, seconds_cell(predicted_s), seconds_cell(measured_s.median),
                format_seconds(measured_s.min) + " to " + format_seconds(measured_s.max)});
-    (is_strategy ? ranking : baselines)
-        .add({name, number_cell(predicted_s), number_cell(measured_s.median), Cell(interval(measured_s), "")});
+    (is_strategy ? ranking : baselines).add({name, predicted_s, measured_s.median, Cell(interval(measured_s))});
   }
   for (auto* table : {&lines, &ranking, &baselines}) document.add(std::move(*table));
   document.text(fmt::format("\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.median, 3),

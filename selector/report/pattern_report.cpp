@@ -72,7 +72,7 @@ class PatternReport {
 
  private:
   void add_line(const std::string& table, const std::string& row, const std::string& column, const Json& value) {
-    lines_.add({table, row, column, number_cell(value.get<double>())});
+    lines_.add({table, row, column, value.get<double>()});
   }
   void add_lines(const std::string& table, const std::string& row, const Json& values) {
     for (const auto& [column, value] : values.items()) add_line(table, row, column, value);

@@ -120,12 +120,12 @@ Table table_of(const PlaceReport& report) {
               ran.by_library,
               ran.by_ours,
               ran.by_both,
-              ran.strategy.empty() ? Cell(Json(), "") : Cell(ran.strategy),
+              ran.strategy.empty() ? Cell(Json()) : Cell(ran.strategy),
               known_seconds(is_timed, exchange_s),
               known_seconds(is_timed, waiting_s),
               known_seconds(is_priced, price.library_s),
               known_seconds(is_priced, price.taken_s),
-              is_priced ? Cell(price.taken) : Cell(Json(), ""),
+              is_priced ? Cell(price.taken) : Cell(Json()),
               {known_json(is_saved_known, ran.saved), ""},
               {interval_json(is_saved_known, ran.saved), ""}})
         .below = second_line(place);

@@ -116,8 +116,8 @@ Table table_of(const std::vector<const ReportRow*>& rows, const Report& report, 
   const auto predicted_s = [](const ReportRow& row, const Candidate& c) {
     return row.is_priced ? seconds_cell(c.cost.seconds) : Cell();
   };
-  const auto mean_s = [](const ReportRow& row, auto&) { return number_cell(row.measured_mean_s); };
-  const auto percentile_99_s = [](const ReportRow& row, auto&) { return number_cell(row.measured_percentile_99_s); };
+  const auto mean_s = [](const ReportRow& row, auto&) { return row.measured_mean_s; };
+  const auto percentile_99_s = [](const ReportRow& row, auto&) { return row.measured_percentile_99_s; };
   add(mark_column(shown.tied ? 2 : 1), [&](const ReportRow& row, auto&) { return mark_of(row, report); });
   add({.key = "strategy", .heading = "strategy", .gap = 1}, name);
   add(json_column("predicted_s"), predicted_s);
@@ -153,12 +153,11 @@ Table table_of(const std::vector<const ReportRow*>& rows, const Report& report, 
       [](auto&, const Candidate& c) { return c.buffered_bytes_max ? bytes_cell(*c.buffered_bytes_max) : Cell(); });
   add(json_column("exceeded_limit"),
       [](auto&, const Candidate& c) { return c.exceeded_limit ? c.exceeded_limit : Cell(); });
-  add(json_column("library"),
-      [](auto&, const Candidate& c) { return c.library ? Cell(json_of(*c.library), "") : Cell(); });
+  add(json_column("library"), [](auto&, const Candidate& c) { return c.library ? Cell(json_of(*c.library)) : Cell(); });
   add(csv_column("measured_mean_s"), mean_s);
   add(csv_column("measured_percentile_99_s"), percentile_99_s);
   if (key == "ranking")
-    add(json_column("stages"), [](auto&, const Candidate& c) { return Cell(json_of(c.cost.stages), ""); });
+    add(json_column("stages"), [](auto&, const Candidate& c) { return Cell(json_of(c.cost.stages)); });
   return table;
 }
 
@@ -289,7 +288,7 @@ Document document_of(const Report& report, std::size_t top) {
 }
 
 void add_not_priced(Document& document, std::span<const NotPriced> strategies) {
-  Table list{"not_priced", {{"strategy"}, {"reason"}}, {}, Forms::json};
+  auto list = json_table("not_priced", "strategy reason");
   for (const auto& [strategy, reason] : strategies) {
     list.add({strategy, reason});
     document.text(fmt::format("  {} has no price: {}\n", strategy, reason));

@@ -63,7 +63,7 @@ Document document_of(const SparseReport& report, std::size_t top) {
                         {"seconds", stage.seconds},
                         {"copying_s", stage.copying_s}});
     ranking.add({is_chosen ? "*" : "", to_string(row.strategy), is_chosen ? 1 : 0, seconds_cell(row.seconds),
-                 messages_of(row), Cell(stages, "")});
+                 messages_of(row), Cell(stages)});
   }
   const auto left_out = report.rows.size() - ranking.rows.size();
   document.text("\n");

@@ -158,9 +158,9 @@ Table points_of(const SweepReport& report, bool has_ties) {
   add({"", "mpi", 9, "-"}, mpi_s);
   add({"standard_s", "standard", 9, "-", 2, has_standard ? Forms::all : Forms::programs},
       [](const SweepPoint& point) { return seconds_cell(point.standard_s); });
-  add({"times_faster_than_standard"}, [](const SweepPoint& point) { return number_cell(point.gain()); });
+  add({"times_faster_than_standard"}, [](const SweepPoint& point) { return point.gain(); });
   add({"mpi_s"}, mpi_s);
-  add({"times_faster_than_mpi"}, [](const SweepPoint& point) { return number_cell(point.gain_over_mpi()); });
+  add({"times_faster_than_mpi"}, [](const SweepPoint& point) { return point.gain_over_mpi(); });
   add({"", "than standard", 17, "-"}, [&](const SweepPoint& point) { return if_any(point.speed()); });
   add(csv_column("fastest_by_prediction"), fastest);
   add_if_chosen({"ties", "ties", 4, {}, 2, has_ties ? Forms::but_json : Forms::csv}, ties);
@@ -168,12 +168,12 @@ Table points_of(const SweepReport& report, bool has_ties) {
     Json named;
     for (std::size_t i = 0; i < point.named.size(); ++i)
       if (point.named[i]) named[report.named[i]] = *point.named[i];
-    return named.is_null() ? Cell() : Cell(named, "");
+    return named.is_null() ? Cell() : Cell(named);
   });
   add(json_column("note"), [&](const SweepPoint& point) { return if_any(point.note); });
   for (std::size_t i = 0; i < report.named.size(); ++i)
     add(csv_column(report.named[i] + " predicted_s"),
-        [&](const SweepPoint& point) { return i < point.named.size() ? number_cell(point.named[i]) : Cell(); });
+        [&](const SweepPoint& point) { return i < point.named.size() ? point.named[i] : Cell(); });
   for (std::size_t p = 0; p < report.points.size(); ++p) {
     if (report.points[p].chosen) continue;
     auto& line = table.rows[p].instead;
