@@ -92,11 +92,10 @@ std::vector<AskedRun> asked_runs(const AdviceOptions& arguments) {
 std::vector<Profile> read_profiles(const AdviceOptions& arguments, const Environment& environment,
                                    const Layout& layout) {
   auto names = arguments.profiles;
-  if (names.empty() && environment.profile) names.push_back(*environment.profile);
-  if (names.empty()) names.push_back(find_profile_or_default({}, environment, host_fingerprint(), layout));
+  if (names.empty()) names.emplace_back();
   std::vector<Profile> profiles;
   for (const auto& name : names)
-    profiles.push_back(read_profile(find_profile(name, profile_directories(environment.profile_places))));
+    profiles.push_back(read_profile(find_profile_or_default(name, environment, host_fingerprint(), layout)));
   return profiles;
 }
 
@@ -154,18 +153,12 @@ Command advise_command() {
                 &arguments->files,
                 "that 'commpass record' has written; with --ranks a second one, of another number of ranks",
                 {.required = true}},
-               {"--profile",
-                &arguments->profiles,
-                "machine profile: a NAME of 'commpass profile list' or a file; may be repeated",
-                {.offer = Offer::profiles}},
+               profile_switch(&arguments->profiles, "; may be repeated"),
                {"--ppn",
                 &arguments->ppn,
                 "ranks on a node: N, or a list, 32,64",
                 {.checks = {each_between(1, most_pattern_ranks)}}},
-               {"--layout",
-                &arguments->layout,
-                "NODESxRANKS, GROUPSxNODESxSOCKETSxRANKS, node=4,socket=2,core=8, or a node for each rank: 0,0,1",
-                {.excludes = {"--ppn"}}}});
+               layout_switch(&arguments->layout)});
   command.add(
       {{"--ranks",
         &arguments->ranks,

@@ -113,11 +113,7 @@ std::string PatternArguments::describe() const {
 }
 
 void LayoutArguments::add_to(Command& command) {
-  command.add({{"--ppn", &ppn, "ranks on a node", {.checks = {positive()}}},
-               {"--layout",
-                &layout,
-                "NODESxRANKS, GROUPSxNODESxSOCKETSxRANKS, node=4,socket=2,core=8, or a node for each rank: 0,0,1",
-                {.excludes = {"--ppn"}}}});
+  command.add({{"--ppn", &ppn, "ranks on a node", {.checks = {positive()}}}, layout_switch(&layout)});
 }
 
 std::optional<Layout> LayoutArguments::find(int ranks, const Environment& environment) const {
@@ -141,11 +137,7 @@ void SelectionArguments::add_to(Command& command) {
                                    ? fmt::format("{} are too many; use at most {}", text, most_calls)
                                    : "";
                       }};
-  command.add({{"--profile",
-                &profile,
-                "machine profile: a NAME of 'commpass profile list' or a file (default: the one that was measured on "
-                "this machine)",
-                {.offer = Offer::profiles}},
+  command.add({profile_switch(&profile, " (default: the one that was measured on this machine)"),
                {"--set", &settings,
                 "KEY=VALUE or KEY*FACTOR: another value of a parameter of 'commpass profile parameters'; may be "
                 "repeated"}});

@@ -36,7 +36,7 @@ void CalibrateArguments::add_to(Command& command) {
         &layout,
         "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')",
         {.excludes = {"--ppn"}}},
-       {"--progress", &progress, "auto, always or never", {.words = {"auto", "always", "never"}}},
+       progress_switch(&progress),
        {"--json", &json, "the profile on stdout too"}});
   launches.add_to(command);
 }

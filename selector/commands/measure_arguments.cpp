@@ -34,12 +34,8 @@ void MeasureArguments::add_to(Command& command) {
         "cells (100x100x100), each of as many bytes as the pattern's blocks, in each way",
         {.excludes = {"--one-shot", "--cartesian"}}},
        {"--depth", &depth, "of the halo: a number for all dimensions, or one for each (1x1x2)", {.needs = {"--halo"}}},
-       {"--sparse",
-        &sparse,
-        "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) "
-        "or of any (variable); strategies are those of such exchanges",
-        {.one_of = {"constant", "variable"}, .excludes = {"--one-shot", "--cartesian", "--halo"}}},
-       {"--progress", &progress, "auto, always or never", {.words = {"auto", "always", "never"}}}});
+       sparse_switch(&sparse, "run it as", {"--one-shot", "--cartesian", "--halo"}),
+       progress_switch(&progress)});
   launches.add_to(command);
   command.footer = catalogues_are_elsewhere;
 }

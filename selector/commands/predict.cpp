@@ -129,11 +129,7 @@ Command predict_command() {
       {{"--one-shot", &arguments->one_shot,
         "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
         "Communicator::alltoallv knows it"},
-       {"--sparse",
-        &arguments->sparse,
-        "as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or of "
-        "any (variable); strategies are those of such exchanges",
-        {.one_of = {"constant", "variable"}, .excludes = {"--one-shot"}}},
+       sparse_switch(&arguments->sparse, "as", {"--one-shot"}),
        {"--all", &arguments->all,
         "price all strategies in full, also those that the busiest ranks alone show to be too expensive"},
        {"--objective",

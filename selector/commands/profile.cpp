@@ -19,6 +19,7 @@
 #include "model/machine/profile_origin.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/output_format.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
@@ -37,9 +38,7 @@ struct ProfileArguments {
   bool markdown = false;
 };
 
-std::string path_of(const std::string& name) {
-  return find_profile(name, profile_directories(read_environment().profile_places));
-}
+std::string path_of(const std::string& name) { return find_profile_or_default(name, read_environment()); }
 
 /// Of the exchanges that `profile import` held out.
 std::optional<double> held_out_factor(const Json& provenance) {

@@ -13,7 +13,6 @@
 #include "model/base/file.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
-#include "model/machine/profile_lookup.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/measured_scatter.hpp"
 #include "pictures/page.hpp"
@@ -22,6 +21,7 @@
 #include "selector/choose/explain.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
@@ -323,7 +323,7 @@ void report(const ReportArguments& arguments) {
   if (has_record) record = read_record(arguments.record);
   std::optional<Profile> other;
   if (!arguments.other_profile.empty())
-    other = read_profile(find_profile(arguments.other_profile, profile_directories(environment.profile_places)));
+    other = read_profile(find_profile_or_default(arguments.other_profile, environment));
   std::vector<MeasuredPrice> measured;
   if (!arguments.measured.empty()) measured = read_measured_prices(read_file(arguments.measured), arguments.measured);
   std::optional<SweepReport> swept;

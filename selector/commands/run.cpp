@@ -23,6 +23,7 @@
 #include "model/machine/profile.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/preloaded.hpp"
 #include "selector/environment/environment.hpp"
 
@@ -227,7 +228,7 @@ void run_program(const RunArguments& arguments) {
     variables.emplace_back("COMMPASS_MPI_REPORT", "-");
   }
   if (!arguments.profile.empty()) {
-    const auto path = find_profile(arguments.profile, profile_directories(read_environment().profile_places));
+    const auto path = find_profile_or_default(arguments.profile, read_environment());
     read_profile(path);  // throws if it is none
     variables.emplace_back("COMMPASS_PROFILE", fs::absolute(path).string());
   }
@@ -295,10 +296,7 @@ void record_program(const RecordArguments& arguments) {
 Command run_program_command() {
   auto arguments = std::make_shared<RunArguments>();
   Command command{"run", "start an unmodified program, with its exchanges taken over where that is faster"};
-  command.add({{"--profile",
-                &arguments->profile,
-                "machine profile: a NAME of 'commpass profile list' or a file",
-                {.offer = Offer::profiles}},
+  command.add({profile_switch(&arguments->profile),
                {"--always", &arguments->always, "Commpass runs what it can, faster or not: for tests"},
                {"--quiet", &arguments->quiet, "no report at the end"},
                {"--json", &arguments->json, "write the report by places into this file, as JSON"}});

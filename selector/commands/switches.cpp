@@ -15,6 +15,33 @@ bool Switch::is_named(const std::string& one_name) const {
 
 std::string Switch::long_name() const { return split(name, ',').back(); }
 
+Switch profile_switch(Target target, const std::string& more) {
+  return {"--profile",
+          std::move(target),
+          "machine profile: a NAME of 'commpass profile list' or a file" + more,
+          {.offer = Offer::profiles}};
+}
+
+Switch layout_switch(std::string* layout) {
+  return {"--layout",
+          layout,
+          "NODESxRANKS, GROUPSxNODESxSOCKETSxRANKS, node=4,socket=2,core=8, or a node for each rank: 0,0,1",
+          {.excludes = {"--ppn"}}};
+}
+
+Switch progress_switch(std::string* progress) {
+  return {"--progress", progress, "auto, always or never", {.words = {"auto", "always", "never"}}};
+}
+
+Switch sparse_switch(std::string* sizes, const std::string& how, const std::vector<std::string>& excludes) {
+  return {"--sparse",
+          sizes,
+          how +
+              " a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or "
+              "of any (variable); strategies are those of such exchanges",
+          {.one_of = {"constant", "variable"}, .excludes = excludes}};
+}
+
 void Command::add(std::vector<Switch> more) {
   switches.insert(switches.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

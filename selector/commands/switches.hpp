@@ -58,6 +58,13 @@ struct Switch {
   bool takes_value() const { return !std::holds_alternative<bool*>(target) && rules.value_alone.empty(); }
 };
 
+// Switches of several commands.
+Switch profile_switch(Target target, const std::string& more = {});
+Switch layout_switch(std::string* layout);
+Switch progress_switch(std::string* progress);
+/// @param how  "as" or "run it as"
+Switch sparse_switch(std::string* sizes, const std::string& how, const std::vector<std::string>& excludes);
+
 /// Switches of which some must be given.
 struct SwitchGroup {
   std::string name, about;
