@@ -15,8 +15,8 @@
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
-#include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/default_profile.hpp"
+#include "selector/commands/program_arguments.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/profile_text.hpp"
 

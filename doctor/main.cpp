@@ -12,7 +12,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
-#include "selector/commands/calibrate_arguments.hpp"
+#include "selector/commands/program_arguments.hpp"
 
 namespace {
 

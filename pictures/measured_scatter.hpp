@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/base/types.hpp"
-#include "pictures/picture.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 

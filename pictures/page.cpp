@@ -5,7 +5,6 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "pictures/page_assets.hpp"
-#include "pictures/picture.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {

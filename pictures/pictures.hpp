@@ -7,7 +7,6 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/profile.hpp"
 #include "pictures/exchange_view.hpp"
-#include "pictures/picture.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/report.hpp"
 #include "selector/report/sweep_report.hpp"

@@ -5,7 +5,6 @@
 #include <array>
 #include <iterator>
 
-#include "pictures/picture.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {

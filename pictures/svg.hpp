@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "pictures/picture.hpp"
 #include "selector/report/document.hpp"
 
 namespace commpass {
@@ -84,5 +83,12 @@ class Svg {
 
   Picture picture_;
 };
+
+/// A file with the style, and the numbers as metadata.
+std::string svg_document(const Picture& picture);
+/// The element for a page, which has picture_style() once.
+std::string svg_element(const Picture& picture);
+/// CSS of all pictures: light or dark as the reader's system, light in print.
+std::string picture_style();
 
 }  // namespace commpass

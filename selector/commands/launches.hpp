@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "selector/commands/calibrate_arguments.hpp"
-#include "selector/commands/measure_arguments.hpp"
+#include "selector/commands/program_arguments.hpp"
 
 namespace commpass {
 

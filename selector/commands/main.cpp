@@ -7,10 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/launches.hpp"
-#include "selector/commands/measure_arguments.hpp"
+#include "selector/commands/program_arguments.hpp"
 #include "selector/commands/run_command.hpp"
 #include "selector/environment/environment.hpp"
 

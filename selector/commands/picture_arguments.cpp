@@ -9,6 +9,7 @@
 #include "model/base/file.hpp"
 #include "model/base/format.hpp"
 #include "pictures/pictures.hpp"
+#include "pictures/svg.hpp"
 
 namespace commpass {
 

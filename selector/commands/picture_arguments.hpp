@@ -5,8 +5,8 @@
 #include <string>
 
 #include "pictures/exchange_view.hpp"
-#include "pictures/picture.hpp"
 #include "selector/commands/prediction.hpp"
+#include "selector/report/document.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {

@@ -16,8 +16,6 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/progress_line.hpp"
-#include "selector/commands/sparse_prediction.hpp"
-#include "selector/commands/sweep.hpp"
 
 namespace commpass {
 

@@ -9,7 +9,10 @@
 
 #include "model/machine/profile.hpp"
 #include "selector/commands/arguments.hpp"
+#include "selector/commands/sweep_range.hpp"
 #include "selector/report/report.hpp"
+#include "selector/report/sparse_report.hpp"
+#include "selector/report/sweep_report.hpp"
 
 namespace commpass {
 
@@ -57,14 +60,25 @@ std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking);
 std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
                                          const Pricing& pricing, CostModel model, DataPlace place);
 
-/// A ranking with all that is told about it.
-struct Prediction {
+/// A report with all that is told about it.
+template <class ReportOf>
+struct Predicted {
   Profile profile;
   Layout layout;
-  Report report;
+  ReportOf report;
   std::string explanation;  ///< of what --explain names
 };
+using Prediction = Predicted<Report>;
+
 /// @throws InputError, NotApplicable
 Prediction make_prediction(const PredictArguments& arguments);
+
+/// @throws InputError, also for switches that such exchanges have no use for, NotApplicable if nothing has a price
+Predicted<SparseReport> predict_sparse(const PredictArguments& arguments);
+
+/// Predicts every combination of values. All-to-alls are priced in closed form, as far as the named strategies have
+/// one, so that all points are priced alike.
+/// @throws InputError, also if a key does not fit the pattern or the strategies
+SweepReport run_sweep(const PredictArguments& arguments, const std::vector<SweepRange>& ranges);
 
 }  // namespace commpass

@@ -24,7 +24,6 @@
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
-#include "selector/commands/sweep.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/profile_text.hpp"

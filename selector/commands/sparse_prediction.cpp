@@ -1,4 +1,4 @@
-#include "selector/commands/sparse_prediction.hpp"
+#include "selector/commands/prediction.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -50,7 +50,7 @@ std::vector<SparseRow> rows_of(const SparseChoice& choice, const SparseTraffic& 
 
 }  // namespace
 
-SparsePrediction predict_sparse(const PredictArguments& arguments) {
+Predicted<SparseReport> predict_sparse(const PredictArguments& arguments) {
   const auto& selection = arguments.selection;
   require_sparse_switches(selection);
   const auto environment = read_environment();

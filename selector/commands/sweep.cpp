@@ -1,4 +1,4 @@
-#include "selector/commands/sweep.hpp"
+#include "selector/commands/prediction.hpp"
 
 #include <fmt/core.h>
 

@@ -42,39 +42,30 @@ std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
   return share < shown_share_min ? "nothing to gain" : print_percent(share);
 }
 
-/// A line of the table of a machine.
-std::string price_line(const std::string& number, const std::string& seconds, const std::string& by,
-                       const std::string& strategy, const std::string& saving) {
-  constexpr std::size_t width = 44;
-  auto text =
-      fmt::format("{:>2} {:>10}  {:<18}  {:<{}}  {}", number, seconds, by, fitted(strategy, width), width, saving);
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
-}
-
-std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::size_t i) {
+/// Adds the rows of a call to the table of a machine: number, time of a call, by whom it is run, strategy, saving.
+void add_prices(Table& table, const Advice& advice, const MachineAdvice& machine, std::size_t i) {
   const auto& call = advice.calls[i];
   const auto& price = machine.prices[i];
-  if (price.library.empty()) return fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
+  if (price.library.empty()) {
+    table.add({}).instead = fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
+    return;
+  }
   const auto calls = static_cast<double>(std::max<std::int64_t>(call.calls, 1));
-  const auto faster = [&](Seconds seconds, const char* name, const std::string& strategy) {
-    return price_line("", format_seconds(seconds / calls), name, strategy,
-                      machine.guess.empty() ? saving_of(machine, price.library_s - seconds) : "");
+  const auto add = [&](Seconds seconds, const char* name, const std::string& strategy) {
+    table.add({"", seconds_cell(seconds / calls), name, strategy,
+               machine.guess.empty() ? saving_of(machine, price.library_s - seconds) : ""});
   };
-  auto text = price_line(std::to_string(i + 1), format_seconds(price.library_s / calls), "MPI", price.library, "");
-  const bool is_of_messages = is_counted_call(call.call);
-  if (price.taken_s < price.library_s) text += faster(price.taken_s, "commpass run", price.taken);
-  else if (price.taken_s > price.library_s)
-    text += faster(price.taken_s, "commpass run", "too few calls for its trials");
-  else text += price_line("", "", "commpass run", is_of_messages ? "messages stay MPI's" : "leave it to MPI", "");
-  constexpr double shown_ratio_max = 0.995;  // three digits do not show a smaller difference
-  if (price.plugged_s < shown_ratio_max * price.library_s)
-    text += faster(price.plugged_s, "PETSc's plug-in", price.planned);
-  if (price.planned_s < shown_ratio_max * price.library_s)
-    text += faster(price.planned_s, "a changed source", price.planned);
+  const auto keep = [&](const char* name, const char* messages_stay) {
+    table.add({"", "", name, is_counted_call(call.call) ? messages_stay : "leave it to MPI"});
+  };
+  table.add({i + 1, seconds_cell(price.library_s / calls), "MPI", price.library});
+  if (price.taken_s == price.library_s) keep("commpass run", "messages stay MPI's");
   else
-    text += price_line("", "", "a changed source", is_of_messages ? "leave them as they are" : "leave it to MPI", "");
-  return text;
+    add(price.taken_s, "commpass run", price.taken_s < price.library_s ? price.taken : "too few calls for its trials");
+  constexpr double shown_ratio_max = 0.995;  // three digits do not show a smaller difference
+  if (price.plugged_s < shown_ratio_max * price.library_s) add(price.plugged_s, "PETSc's plug-in", price.planned);
+  if (price.planned_s < shown_ratio_max * price.library_s) add(price.planned_s, "a changed source", price.planned);
+  else keep("a changed source", "leave them as they are");
 }
 
 std::string headline_of(const MachineAdvice& machine) {
@@ -93,13 +84,18 @@ std::string headline_of(const MachineAdvice& machine) {
                      saving(all.planned_s));
 }
 
-std::string page_of(const Advice& advice, const MachineAdvice& machine) {
-  auto text = wrap_lines(headline_of(machine));
-  text += price_line("", "a call", "run by", "strategy", machine.guess.empty() ? "saves of the run" : "");
-  for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
-  if (!machine.library_rules.empty()) text += wrap_lines(fmt::format("Note: {}.\n", describe_library_rules(machine)));
-  if (!machine.note.empty()) text += wrap_lines(fmt::format("Note: {}.\n", machine.note));
-  return text;
+void add_machine(Document& document, const Advice& advice, const MachineAdvice& machine) {
+  Table table{"",
+              {{"", "", 2, {}, 0},
+               {"", "a call", 10, {}, 1},
+               {"", "run by", -18},
+               {"", "strategy", -44, {}, 2, Forms::all, true},
+               {"", machine.guess.empty() ? "saves of the run" : ""}}};
+  for (std::size_t i = 0; i < advice.calls.size(); ++i) add_prices(table, advice, machine, i);
+  document.paragraph(headline_of(machine));
+  document.add(std::move(table));
+  if (!machine.library_rules.empty()) document.paragraph(fmt::format("Note: {}.\n", describe_library_rules(machine)));
+  if (!machine.note.empty()) document.paragraph(fmt::format("Note: {}.\n", machine.note));
 }
 
 /// The calls of Commpass that a changed source makes.
@@ -247,7 +243,7 @@ Document document_of(const Advice& advice) {
   for (const auto& machine : advice.machines) machines.push_back(json_of(machine));
   document.fact("machines", std::move(machines));
   if (record.exchanges.empty()) return document;
-  for (const auto& machine : advice.machines) document.text(page_of(advice, machine));
+  for (const auto& machine : advice.machines) add_machine(document, advice, machine);
   document.text(calls_that_plan(advice));
   return document;
 }
