@@ -1,12 +1,12 @@
 // A report as one document of facts, tables and sentences. A command makes it once; each form has a writer.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,9 +19,6 @@ namespace commpass {
 /// The inputs of a report as keys and values: profile, layout, pattern, model, …
 using ReportContext = std::vector<std::pair<std::string, std::string>>;
 
-template <class Number>
-concept Numeric = std::is_arithmetic_v<Number>;
-
 /// One value of a row.
 struct Cell {
   Json value{};            ///< for programs, in the unit of its key; null: unknown
@@ -31,7 +28,8 @@ struct Cell {
   Cell() : is_absent(true) {}
   Cell(std::string words) : value(words), text(std::move(words)) {}  // NOLINT: a cell is its text
   Cell(const char* words) : Cell(std::string(words)) {}              // NOLINT
-  Cell(Numeric auto number) : value(number) {}                       // NOLINT: or its number
+  Cell(std::integral auto number) : value(number) {}                 // NOLINT: or its number
+  Cell(double number) : value(number) {}                             // NOLINT
   Cell(const std::optional<double>& number) : is_absent(!number) {   // NOLINT
     if (number) value = *number;
   }
@@ -53,7 +51,6 @@ enum class Forms : unsigned {
   json = 2,
   csv = 4,
   page = 8,
-  people = 9,
   programs = 6,
   but_csv = 11,
   but_json = 13,
