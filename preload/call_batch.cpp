@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <tuple>
 
 #include "model/mixed.hpp"
 
@@ -125,7 +126,7 @@ std::shared_ptr<const BlockRow> CallBatch::keep_row(std::uint64_t hash, const Bl
   return kept;
 }
 
-void CallBatch::add_or_count(PendingCall call, const CallGroup& group) noexcept {
+void CallBatch::add_or_count(PendingCall&& call, const CallGroup& group) noexcept {
   if (is_full()) count_as_other(call, group);
   else pending_.push_back(std::move(call));
 }
@@ -199,20 +200,14 @@ bool CallBatch::take_told(const CallGroup& group) noexcept {
   const auto is_equal = [](const double* least) { return least[0] == -least[1]; };
   const auto* const common = &least_[collected_ * clocks];
   const bool is_by_clock = is_equal(common + 2);
+  LastEntry last;
   for (std::size_t i = 0; i < collected_; ++i) {
-    const auto* const sum = &sums_[i * numbers];
     const auto* const least = &least_[i * clocks];
     const double exchange_s = is_by_clock ? least[1] - least[2] : least[0];  // the last arrival and finish are negative
-    const Told told{std::isfinite(exchange_s) ? std::max(exchange_s, 0.0) : 0,
-                    is_by_clock,
-                    sum[0],
-                    sum[1],
-                    sum[2],
-                    sum[3],
-                    sum[4] >> site_bit,
-                    (sum[4] >> without_entry_bit) % count_end > 0,
-                    sum[4] % count_end > 0};
-    if_there_is_memory([&] { take(pending_[i], told, group); });
+    if_there_is_memory([&] {
+      take(pending_[i], &sums_[i * numbers], std::isfinite(exchange_s) ? std::max(exchange_s, 0.0) : 0, is_by_clock,
+           group, last);
+    });
   }
   forget_first(collected_);
   return is_equal(common);
@@ -221,6 +216,13 @@ bool CallBatch::take_told(const CallGroup& group) noexcept {
 void CallBatch::give_up(const CallGroup& group) noexcept {
   for (const auto& call : pending_) count_as_other(call, group);
   forget_first(pending_.size());
+}
+
+void CallBatch::clear() noexcept {
+  pending_.clear();
+  rows_.clear();
+  counted_.clear();
+  collected_ = 0;
 }
 
 void CallBatch::forget_first(std::size_t calls) noexcept {
@@ -234,21 +236,28 @@ void CallBatch::forget_first(std::size_t calls) noexcept {
 }
 
 /// All ranks decide alike: by the told numbers, and by keys of which all have the same.
-void CallBatch::take(const PendingCall& call, const Told& told, const CallGroup& group) {
-  const RecordKey key{group.hash, static_cast<std::uint64_t>(call.kind), told.site, told.hash};
-  auto* const entry = find_or_make(call, key, told.blocks, told.is_without_entry, told.is_without_row);
-  if (!entry) return count_as_other(call, group);
-  auto& sums = entry->numbers;
+void CallBatch::take(const PendingCall& call, const std::uint64_t* told, Seconds exchange_s, bool is_by_clock,
+                     const CallGroup& group, LastEntry& last) {
+  const auto [hash, bytes, sent, in_call_ns, counts] = std::tie(told[0], told[1], told[2], told[3], told[4]);
+  const RecordKey key{group.hash, static_cast<std::uint64_t>(call.kind), counts >> site_bit, hash};
+  const bool is_known = last.entry && last.key == key;
+  if (!is_known) {
+    last = {key, call.communicator};
+    last.entry = find_or_make(call, key, sent, (counts >> without_entry_bit) % count_end > 0, counts % count_end > 0);
+  }
+  if (!last.entry) return count_as_other(call, group);
+  auto& sums = last.entry->numbers;
   if (++sums.calls == 1) sums.handles = 0;
-  if (counted_.insert({call.communicator, entry}).second) ++sums.handles;
-  const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // unknown for a start
+  if (!is_known || std::exchange(last.communicator, call.communicator) != call.communicator)
+    if (counted_.insert({call.communicator, last.entry}).second) ++sums.handles;
+  if (!blocks(call.kind)) exchange_s = 0;  // unknown for a start
   sums.exchange_s += exchange_s;
-  sums.in_call_s += static_cast<double>(told.in_call_ns) / ns_per_s / group.ranks;
-  sums.is_by_clock = sums.is_by_clock && told.is_by_clock;
-  sums.bytes += static_cast<Bytes>(told.bytes);
-  sums.blocks += static_cast<std::int64_t>(told.blocks);
+  sums.in_call_s += static_cast<double>(in_call_ns) / ns_per_s / group.ranks;
+  sums.is_by_clock = sums.is_by_clock && is_by_clock;
+  sums.bytes += static_cast<Bytes>(bytes);
+  sums.blocks += static_cast<std::int64_t>(sent);
   sums.over_time.add(call.begin_s - record_table().begin_s, exchange_s);
-  count(call.by, exchange_s, entry->ran);
+  count(call.by, exchange_s, last.entry->ran);
 }
 
 }  // namespace commpass

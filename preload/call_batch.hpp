@@ -57,7 +57,7 @@ class CallBatch {
   std::size_t size() const { return pending_.size(); }
   bool is_full() const { return pending_.size() >= calls_max_; }
   /// Those that do not fit are counted, and no more.
-  void add_or_count(PendingCall call, const CallGroup& group) noexcept;
+  void add_or_count(PendingCall&& call, const CallGroup& group) noexcept;
   /// As other calls of the same row, if there is memory for it.
   std::shared_ptr<const BlockRow> keep_row(std::uint64_t hash, const BlockRow& blocks);
 
@@ -81,19 +81,22 @@ class CallBatch {
   void forget_communicators() noexcept { counted_.clear(); }
   /// They are counted, and no more.
   void give_up(const CallGroup& group) noexcept;
+  /// Keeps its memory alone.
+  void clear() noexcept;
 
  private:
   static constexpr std::size_t clocks = 3, numbers = 5, common_clocks = 4;  ///< that are told of a call, and of all
 
-  /// Of a call, by all ranks.
-  struct Told {
-    Seconds exchange_s;
-    bool is_by_clock;
-    std::uint64_t hash, bytes, blocks, in_call_ns, site;
-    bool is_without_entry, is_without_row;
+  /// The entry of the call before.
+  struct LastEntry {
+    RecordKey key = {};
+    std::uint64_t communicator = 0;
+    RecordEntry* entry = nullptr;  ///< null: none
   };
 
-  void take(const PendingCall& call, const Told& told, const CallGroup& group);
+  /// @param told  the sums of the call
+  void take(const PendingCall& call, const std::uint64_t* told, Seconds exchange_s, bool is_by_clock,
+            const CallGroup& group, LastEntry& last);
   void forget_first(std::size_t calls) noexcept;
 
   std::size_t calls_max_;

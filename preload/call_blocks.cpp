@@ -36,9 +36,14 @@ const Side& in_place_or(const void* sendbuf, const Side& sends, const Side& rece
   return sendbuf == MPI_IN_PLACE ? receives : sends;
 }
 
+const Neighborhood& neighbors_of(const TakenCommunicator& of) {
+  static const Neighborhood none;
+  return of.neighborhood ? *of.neighborhood : none;
+}
+
 /// @param bytes  for a place in the arguments
 template <class BytesFor>
-void add_destinations(SentBlocks& sent, const Neighbors& neighbors, BytesFor bytes) {
+void add_destinations(SentBlocks& sent, const Neighborhood& neighbors, BytesFor bytes) {
   for (std::size_t i = 0; i < neighbors.destinations.size(); ++i)
     sent.add(neighbors.destinations[i], bytes(neighbors.destination_places[i]));
 }
@@ -67,19 +72,19 @@ void TypedSends::operator()(const TakenCommunicator&, SentBlocks& sent) const {
 
 void NeighborSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
   const auto bytes = bytes_of(count, size_of(type));
-  add_destinations(sent, of.neighbors, [&](int) { return bytes; });
-  sent.receives = !of.neighbors.sources.empty();
+  add_destinations(sent, neighbors_of(of), [&](int) { return bytes; });
+  sent.receives = !neighbors_of(of).sources.empty();
 }
 
 void NeighborCountedSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
   const auto element = size_of(sends.type);
-  add_destinations(sent, of.neighbors, [&](int place) { return bytes_of(sends.counts[place], element); });
-  sent.receives = any(receive_counts, of.neighbors.source_places);
+  add_destinations(sent, neighbors_of(of), [&](int place) { return bytes_of(sends.counts[place], element); });
+  sent.receives = any(receive_counts, neighbors_of(of).source_places);
 }
 
 void NeighborTypedSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
-  add_destinations(sent, of.neighbors, [&](int place) { return bytes_at(sends, place); });
-  sent.receives = any(receive_counts, of.neighbors.source_places);
+  add_destinations(sent, neighbors_of(of), [&](int place) { return bytes_at(sends, place); });
+  sent.receives = any(receive_counts, neighbors_of(of).source_places);
 }
 
 }  // namespace commpass

@@ -37,9 +37,22 @@ CallLogFamily::~CallLogFamily() {
 
 void CallLogFamily::begin_duplicates() {
   constexpr std::size_t leftover_calls_max = 512;
+  if (leftovers_) return;
   const std::lock_guard lock(record_table().mutex);
-  if (std::exchange(has_duplicates_, true)) return;
   leftovers_ = std::make_unique<CallBatch>(leftover_calls_max);
+}
+
+CallBatch CallLogFamily::take_memory() {
+  const std::lock_guard lock(record_table().mutex);
+  if (!spare_) return CallBatch(pending_calls_max);
+  auto memory = std::move(*spare_);
+  spare_.reset();
+  return memory;
+}
+
+void CallLogFamily::keep_memory(CallBatch&& memory) noexcept {
+  memory.clear();
+  spare_ = std::move(memory);
 }
 
 void CallLogFamily::take_leftovers(CallBatch& calls) noexcept {
@@ -61,9 +74,19 @@ void CallLogFamily::end_offer(bool is_told) noexcept {
   is_offered_ = false;
 }
 
-CallLog::CallLog(MPI_Comm comm, std::shared_ptr<CallLogFamily> own, std::shared_ptr<CallLogFamily> of_kin,
-                 const Kinship& kin)
-    : comm_(comm), own_(std::move(own)), of_kin_(std::move(of_kin)), kin_(kin), pending_(pending_calls_max) {}
+Kinship Kinship::make_duplicate() {
+  const auto of_number = duplicates++;
+  const auto next = static_cast<std::uint64_t>(of_number) + 1;
+  Kinship made{number ? mixed({id, next}) : next, of_number};
+  if (!is_logged()) return made;
+  if (!own) own = std::make_shared<CallLogFamily>(parent->group());
+  own->begin_duplicates();
+  made.parent = own;
+  return made;
+}
+
+CallLog::CallLog(MPI_Comm comm, const Kinship& kin)
+    : comm_(comm), kin_(kin), pending_(kin.parent ? kin.parent->take_memory() : CallBatch(pending_calls_max)) {}
 
 void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, const CallRunner& by,
                   Seconds begin_s, Seconds end_s) noexcept {
@@ -82,15 +105,15 @@ void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& block
       blocks.is_equal,
       blocks.is_equal ? blocks.each > 0 : blocks.receives || !blocks.list.empty(),
       blocks.each,
-      blocks.total(own_->group().ranks),
-      blocks.is_equal && blocks.each > 0 ? static_cast<std::uint64_t>(own_->group().ranks) : blocks.list.size(),
+      blocks.total(kin_.group().ranks),
+      blocks.is_equal && blocks.each > 0 ? static_cast<std::uint64_t>(kin_.group().ranks) : blocks.list.size(),
       {},
       by,
       begin_s,
       end_s};
   // It is full of calls that do not block, in which ranks may not meet.
   if (!is_full() && !blocks.is_equal && !blocks.is_cut) call.row = pending_.keep_row(call.hash, blocks.list);
-  pending_.add_or_count(std::move(call), own_->group());
+  pending_.add_or_count(std::move(call), kin_.group());
 }
 
 bool CallLog::is_due() const {
@@ -106,20 +129,20 @@ void CallLog::collect(CallLogFamily* offering) noexcept {
   const std::lock_guard lock(record_table().mutex);
   offering_ = offering;
   offered_ = offering_ ? offering_->offer() : 0;
-  pending_.collect(own_->group(), offered_);
+  pending_.collect(kin_.group(), offered_);
 }
 
 void CallLog::take_told() noexcept {
   const std::lock_guard lock(record_table().mutex);
   told_ += pending_.size();
-  const bool is_offer_of_all = pending_.take_told(own_->group());
+  const bool is_offer_of_all = pending_.take_told(kin_.group());
   tells_leftovers_ = offered_ > 0 && is_offer_of_all;
   if (offered_ > 0 && !is_offer_of_all) offering_->end_offer(false);
 }
 
 void CallLog::tell() noexcept {
   if (pending_.size() == 0) return;
-  collect(own_->has_duplicates() || !of_kin_ ? own_.get() : of_kin_.get());
+  collect(kin_.has_duplicates() || !kin_.parent ? kin_.own.get() : kin_.parent.get());
   pending_.tell(comm_);
   take_told();
   if (!tells_leftovers_) return;
@@ -129,9 +152,9 @@ void CallLog::tell() noexcept {
 }
 
 void CallLog::begin_telling() noexcept {
-  is_telling_ = !is_forgotten() && (pending_.size() > 0 || own_->has_duplicates());
+  is_telling_ = !is_forgotten() && (pending_.size() > 0 || kin_.has_duplicates());
   if (!is_telling_) return;
-  collect(own_->has_duplicates() ? own_.get() : nullptr);
+  collect(kin_.has_duplicates() ? kin_.own.get() : nullptr);
   pending_.begin_telling(comm_);
 }
 
@@ -154,7 +177,9 @@ void CallLog::end_telling_leftovers() noexcept {
 
 void CallLog::leave() noexcept {
   const std::lock_guard lock(record_table().mutex);
-  (of_kin_ ? of_kin_ : own_)->take_leftovers(pending_);
+  auto& family = *(kin_.parent ? kin_.parent : kin_.own);
+  family.take_leftovers(pending_);
+  family.keep_memory(std::move(pending_));
 }
 
 }  // namespace commpass

@@ -27,12 +27,15 @@ class CallLogFamily {
   const CallGroup& group() const { return group_; }
   /// A duplicate is made, on all ranks. From then on there may be leftovers.
   void begin_duplicates();
-  bool has_duplicates() const { return has_duplicates_; }
+  bool has_duplicates() const { return leftovers_ != nullptr; }
 
   // With the mutex of record_table() locked:
 
   /// Of a communicator that is gone: its ranks may still tell its calls on a duplicate.
   void take_leftovers(CallBatch& calls) noexcept;
+  /// The memory of a duplicate that is gone, or new memory.
+  CallBatch take_memory();
+  void keep_memory(CallBatch&& memory) noexcept;
   /// Collects the leftovers. @return a number that is the same on ranks that have the same; 0: there are none, or
   /// another thread tells of them
   double offer() noexcept;
@@ -44,31 +47,35 @@ class CallLogFamily {
 
  private:
   CallGroup group_ = {};
-  bool has_duplicates_ = false, is_offered_ = false;
+  bool is_offered_ = false;
   std::unique_ptr<CallBatch> leftovers_ = {};
+  std::optional<CallBatch> spare_ = {};
 };
 
 /// Of a communicator among the duplicates of another; the same on all ranks.
 struct Kinship {
   std::uint64_t id = 0;                     ///< among them, and among their duplicates
   std::optional<std::int64_t> number = {};  ///< among the duplicates of another; nothing: it is none
+  std::int64_t duplicates = 0;              ///< that were made of it
+  // Where calls are recorded: of the communicator and its duplicates, once there are any; of the one that it
+  // duplicates.
+  std::shared_ptr<CallLogFamily> own = {}, parent = {};
 
   static constexpr std::int64_t early_duplicates = 16;
   /// Programs that make ever new duplicates use each for few calls.
   bool is_late() const { return number && *number >= early_duplicates; }
-  /// Identities of duplicates of one that is none ascend.
-  Kinship of_duplicate(std::int64_t of_number) const {
-    const auto next = static_cast<std::uint64_t>(of_number) + 1;
-    return {number ? mixed({id, next}) : next, of_number};
-  }
+  bool is_logged() const { return own || parent; }
+  bool has_duplicates() const { return own && own->has_duplicates(); }
+  const CallGroup& group() const { return (own ? own : parent)->group(); }
+  /// That of the next duplicate. Identities of duplicates of one that is none ascend.
+  Kinship make_duplicate();
 };
 
 /// Calls on one communicator of the program that its ranks have not told each other yet.
 class CallLog {
  public:
-  /// @param own      of the communicator and its duplicates
-  /// @param of_kin   of what it is a duplicate of; null: of none
-  CallLog(MPI_Comm comm, std::shared_ptr<CallLogFamily> own, std::shared_ptr<CallLogFamily> of_kin, const Kinship& kin);
+  /// @param kin  lives as long as the log
+  CallLog(MPI_Comm comm, const Kinship& kin);
 
   /// Local; of a call that blocks, after it. When the log is full, it is counted, and no more.
   /// @param begin_s,end_s  by monotonic_seconds
@@ -100,9 +107,8 @@ class CallLog {
   void take_told() noexcept;
 
   MPI_Comm comm_;
-  std::shared_ptr<CallLogFamily> own_, of_kin_;
-  CallLogFamily* offering_ = nullptr;  ///< one of these
-  Kinship kin_;
+  const Kinship& kin_;
+  CallLogFamily* offering_ = nullptr;  ///< one of the kin
   std::size_t told_ = 0;
   double offered_ = 0;            ///< of its leftovers, by this log
   bool is_telling_ = false;       ///< between begin_telling and end_telling

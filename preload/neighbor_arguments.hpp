@@ -34,17 +34,16 @@ template <class Sends, class Receives>
 class NeighborArguments {
  public:
   NeighborArguments(TakenCommunicator& of, Sends sends, Receives receives)
-      : of_(of), sends_(sends), receives_(receives) {}
+      : of_(of), all_(*of.neighborhood), sends_(sends), receives_(receives) {}
   ~NeighborArguments() {
-    for (const int rank : of_.neighbors.destinations) of_.send_counts[at(rank)] = 0;
-    for (const int rank : of_.neighbors.sources) of_.receive_counts[at(rank)] = 0;
+    for (const int rank : all_.destinations) all_.send_counts[at(rank)] = 0;
+    for (const int rank : all_.sources) all_.receive_counts[at(rank)] = 0;
   }
   NeighborArguments(const NeighborArguments&) = delete;
   NeighborArguments& operator=(const NeighborArguments&) = delete;
 
   void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype) {
-    const auto& all = of_.neighbors;
-    if (of_.has_neighbor_twice) {
+    if (all_.has_twice) {
       const auto to_bytes = [](auto side, MPI_Datatype type) {
         return [=, extent = extent_of(type)](std::size_t place) {
           const auto here = side(place);
@@ -55,10 +54,10 @@ class NeighborArguments {
           sendbuf, to_bytes(sends_, sendtype), [=](std::size_t) { return sendtype; }, recvbuf,
           to_bytes(receives_, recvtype), [=](std::size_t) { return recvtype; });
     }
-    set(all.destinations, all.destination_places, sends_, of_.send_counts, of_.send_displacements);
-    set(all.sources, all.source_places, receives_, of_.receive_counts, of_.receive_displacements);
-    of_.engines->alltoallv->alltoallv(sendbuf, of_.send_counts, of_.send_displacements, sendtype, recvbuf,
-                                      of_.receive_counts, of_.receive_displacements, recvtype, AlltoallvOptions{});
+    set(all_.destinations, all_.destination_places, sends_, all_.send_counts, all_.send_displacements);
+    set(all_.sources, all_.source_places, receives_, all_.receive_counts, all_.receive_displacements);
+    of_.engines->alltoallv->alltoallv(sendbuf, all_.send_counts, all_.send_displacements, sendtype, recvbuf,
+                                      all_.receive_counts, all_.receive_displacements, recvtype, AlltoallvOptions{});
   }
 
   /// Of a type for each place, with displacements in bytes.
@@ -72,17 +71,17 @@ class NeighborArguments {
   template <class SendsInBytes, class SendType, class ReceivesInBytes, class ReceiveType>
   void run_typed(const void* sendbuf, SendsInBytes sends, SendType sendtype, void* recvbuf, ReceivesInBytes receives,
                  ReceiveType recvtype) {
-    const auto& all = of_.neighbors;
     CombinedTypes combined;
-    set(all.destinations, all.destination_places, sends, of_.send_counts, of_.send_displacements);
-    set_types(all.destinations, all.destination_places, sends, sendtype,
-              {of_.send_counts, of_.send_displacements, of_.send_types}, combined);
-    set(all.sources, all.source_places, receives, of_.receive_counts, of_.receive_displacements);
-    set_types(all.sources, all.source_places, receives, recvtype,
-              {of_.receive_counts, of_.receive_displacements, of_.receive_types}, combined);
+    set(all_.destinations, all_.destination_places, sends, all_.send_counts, all_.send_displacements);
+    set_types(all_.destinations, all_.destination_places, sends, sendtype,
+              {all_.send_counts, all_.send_displacements, all_.send_types}, combined);
+    set(all_.sources, all_.source_places, receives, all_.receive_counts, all_.receive_displacements);
+    set_types(all_.sources, all_.source_places, receives, recvtype,
+              {all_.receive_counts, all_.receive_displacements, all_.receive_types}, combined);
     of_.engines->alltoallw.run(*of_.engines->alltoallv, of_.engines->context->comm.get(), sendbuf,
-                               {of_.send_counts, of_.send_displacements, of_.send_types}, recvbuf,
-                               {of_.receive_counts, of_.receive_displacements, of_.receive_types}, AlltoallvOptions{});
+                               {all_.send_counts, all_.send_displacements, all_.send_types}, recvbuf,
+                               {all_.receive_counts, all_.receive_displacements, all_.receive_types},
+                               AlltoallvOptions{});
   }
 
   template <class Side>
@@ -105,7 +104,7 @@ class NeighborArguments {
   void set_types(const std::vector<int>& ranks, const std::vector<int>& places, Side side, Type type,
                  const Arguments& arguments, CombinedTypes& combined) {
     for (std::size_t i = 0; i < ranks.size(); ++i) arguments.types[at(ranks[i])] = type(at(places[i]));
-    if (!of_.has_neighbor_twice) return;
+    if (!all_.has_twice) return;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const auto here = side(at(places[i]));
       combined.add(ranks[i], here.count, here.displacement, type(at(places[i])));
@@ -118,6 +117,7 @@ class NeighborArguments {
   }
 
   TakenCommunicator& of_;
+  Neighborhood& all_;
   Sends sends_;
   Receives receives_;
 };

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -26,14 +25,14 @@ namespace {
 struct Registry {
   std::mutex mutex = {};
   int key = MPI_KEYVAL_INVALID;
-  std::map<std::int64_t, std::unique_ptr<TakenCommunicator>> all = {};  ///< by their serial numbers
-  std::int64_t met = 0;
+  std::list<TakenCommunicator> all = {};  ///< in the order in which they were met
   std::map<int, PastCalls> past = {};
 
-  /// With the mutex locked.
-  TakenCommunicator* keep(std::unique_ptr<TakenCommunicator> one) {
-    one->serial = met++;
-    return (all[one->serial] = std::move(one)).get();
+  /// With the mutex locked. @param one  a list of one
+  TakenCommunicator* keep(std::list<TakenCommunicator>& one) noexcept {
+    one.front().place = one.begin();
+    all.splice(all.end(), one);
+    return &all.back();
   }
   void remember(const TakenCommunicator& one) noexcept {
     try {
@@ -44,15 +43,14 @@ struct Registry {
 
  private:
   void add(const TakenCommunicator& one) {
+    if (one.records.empty()) return;
     auto& calls = past[one.ranks];
-    for (std::size_t i = 0; i < interposed_calls; ++i)
-      if (one.records[i]) calls.records[i].add(*one.records[i]);
     if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
-    // Most communicators have no neighbours, and no call queries them.
-    for (std::size_t i = 0; i < interposed_calls; ++i)
-      if (is_of_neighborhood(static_cast<InterposedCall>(i)) && one.records[i] && one.records[i]->by_library > 0 &&
-          !one.neighborhoods_left_to_library.empty())
-        calls.refusals.insert(one.neighborhoods_left_to_library);
+    for (const auto& record : one.records) {
+      calls.records[static_cast<std::size_t>(record.kind)].add(record);
+      if (is_of_neighborhood(record.kind) && record.by_library > 0 && !one.neighborhood)
+        calls.refusals.insert("it has no neighbours");
+    }
   }
 };
 
@@ -85,16 +83,15 @@ int forget_communicator(MPI_Comm, int, void* value, void*) {
   auto& of_process = registry();
   freed_communicators.fetch_add(1, std::memory_order_release);
   if (of_process.key == MPI_KEYVAL_INVALID || !of) return MPI_SUCCESS;  // what it carried is gone
-  const bool is_unused = std::ranges::none_of(of->records, [](const auto& record) { return record != nullptr; });
   if (of->log) of->log->forget();
-  if (!is_unused) return MPI_SUCCESS;
+  if (!of->records.empty()) return MPI_SUCCESS;
   const std::lock_guard lock(of_process.mutex);
-  of_process.all.erase(of->serial);
+  of_process.all.erase(of->place);
   return MPI_SUCCESS;
 }
 
 void begin_log(TakenCommunicator& of, MPI_Comm comm) {
-  if (of.log_family && !of.log) of.log = std::make_unique<CallLog>(comm, of.log_family, of.kin_log_family, of.kin);
+  if (of.kin.is_logged() && !of.log) of.log = std::make_unique<CallLog>(comm, of.kin);
 }
 
 /// All ranks make the duplicates of a communicator in the same order.
@@ -104,22 +101,15 @@ int inherit(MPI_Comm comm, int, void*, void* value, void* copy, int* is_copied) 
   if (of_process.key == MPI_KEYVAL_INVALID || !value) return MPI_SUCCESS;
   try {
     auto& from = *static_cast<TakenCommunicator*>(value);
-    auto made = std::make_unique<TakenCommunicator>();
-    made->ranks = from.ranks;
-    made->left_to_library = from.left_to_library;
-    made->neighborhoods_left_to_library = from.neighborhoods_left_to_library;
-    made->neighbors = from.neighbors;
-    made->has_neighbor_twice = from.has_neighbor_twice;
-    made->mistakes = from.mistakes;
+    std::list<TakenCommunicator> one(1);
+    auto& made = one.front();
+    made.ranks = from.ranks;
+    made.left_to_library = from.left_to_library;
+    if (from.neighborhood) made.neighborhood = std::make_unique<Neighborhood>(*from.neighborhood);
     begin_log(from, comm);
-    if (from.log_family) {
-      from.log_family->begin_duplicates();
-      made->log_family = std::make_shared<CallLogFamily>(from.log_family->group());
-      made->kin_log_family = from.log_family;
-    }
-    made->kin = from.kin.of_duplicate(from.duplicates++);
+    made.kin = from.kin.make_duplicate();
     const std::lock_guard lock(of_process.mutex);
-    *static_cast<TakenCommunicator**>(copy) = of_process.keep(std::move(made));
+    *static_cast<TakenCommunicator**>(copy) = of_process.keep(one);
     *is_copied = 1;
     return MPI_SUCCESS;
   } catch (const std::bad_alloc&) {  // ranks would disagree on when to tell each other of calls
@@ -214,7 +204,7 @@ Listed listed_neighbors(MPI_Comm comm) {
 /// Blocks from one rank to another come in the order in which they are sent. On a grid a block that goes down in a
 /// dimension comes from above.
 /// @return false where a rank is a neighbour several times
-bool find_neighbors(MPI_Comm comm, Neighbors& found) {
+bool find_neighbors(MPI_Comm comm, Neighborhood& found) {
   const auto listed = listed_neighbors(comm);
   keep_those_there_are(listed.sources, topology_of(comm) == MPI_CART ? 1 : 0, found.sources, found.source_places);
   keep_those_there_are(listed.destinations, 0, found.destinations, found.destination_places);
@@ -259,16 +249,19 @@ Degrees degrees_in(MPI_Comm comm) {
 namespace {
 
 /// A communicator that inherited nothing.
-std::unique_ptr<TakenCommunicator> survey(MPI_Comm comm) {
-  auto made = std::make_unique<TakenCommunicator>();
-  PMPI_Comm_size(comm, &made->ranks);
+std::list<TakenCommunicator> survey(MPI_Comm comm) {
+  std::list<TakenCommunicator> one(1);
+  auto& made = one.front();
+  PMPI_Comm_size(comm, &made.ranks);
   std::vector<int> world_ranks;
-  made->left_to_library = refusal(comm, world_ranks);
-  made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
-  if (topology_of(comm) == MPI_UNDEFINED) made->neighborhoods_left_to_library = "it has no neighbours";
-  if (settings().logs() && made->left_to_library.empty())
-    made->log_family = std::make_shared<CallLogFamily>(comm, std::move(world_ranks));
-  return made;
+  made.left_to_library = refusal(comm, world_ranks);
+  if (topology_of(comm) != MPI_UNDEFINED) {
+    made.neighborhood = std::make_unique<Neighborhood>();
+    made.neighborhood->has_twice = !find_neighbors(comm, *made.neighborhood);
+  }
+  if (settings().logs() && made.left_to_library.empty())
+    made.kin.own = std::make_shared<CallLogFamily>(comm, std::move(world_ranks));
+  return one;
 }
 
 TakenCommunicator* find_or_survey(MPI_Comm comm) {
@@ -279,7 +272,8 @@ TakenCommunicator* find_or_survey(MPI_Comm comm) {
   const auto carried = carried_by(comm, of_process.key);
   auto* found = carried.taken;
   if (!found && carried.is_known) {
-    found = of_process.keep(survey(comm));
+    auto one = survey(comm);
+    found = of_process.keep(one);
     PMPI_Comm_set_attr(comm, of_process.key, found);
   }
   if (found) begin_log(*found, comm);
@@ -309,13 +303,9 @@ void begin_taking() noexcept {
   }
 }
 
-CallRecord& TakenCommunicator::record(InterposedCall call) {
+CallRecord& TakenCommunicator::add_record(InterposedCall call) {
   constexpr std::int64_t late_calls_before = 16;
-  auto& found = records[static_cast<std::size_t>(call)];
-  if (!found)
-    found =
-        std::make_unique<CallRecord>(CallRecord{Rivalry(kin.is_late() ? late_calls_before : Rivalry::calls_before)});
-  return *found;
+  return records.emplace_front(CallRecord{call, Rivalry(kin.is_late() ? late_calls_before : Rivalry::calls_before)});
 }
 
 void open_engines(TakenCommunicator& of, MPI_Comm comm) {
@@ -339,10 +329,12 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
           "COMMPASS_STRATEGY has no effect on calls that are taken over, those of neighbourhoods among them: "
           "COMMPASS_ALLTOALLV_STRATEGY names the strategy that runs these.",
           of.engines->context->comm.rank());
-    of.has_neighbor_twice = any_rank(comm, of.has_neighbor_twice);
-    for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})
+    if (!of.neighborhood) return;
+    auto& all = *of.neighborhood;
+    all.has_twice = any_rank(comm, all.has_twice);
+    for (auto* numbers : {&all.send_counts, &all.send_displacements, &all.receive_counts, &all.receive_displacements})
       numbers->assign(static_cast<std::size_t>(of.ranks), 0);
-    for (auto* types : {&of.send_types, &of.receive_types})
+    for (auto* types : {&all.send_types, &all.receive_types})
       types->assign(static_cast<std::size_t>(of.ranks), MPI_DATATYPE_NULL);
   } catch (const std::exception& error) {
     // The same on every rank: a context is made on all or none.
@@ -354,18 +346,19 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
 
 #ifdef MPICH_VERSION
 bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm) {
-  if (!sends_a_block_for_each(call) || !of.neighborhoods_left_to_library.empty()) return false;
-  if (!of.mistakes) {
+  if (!sends_a_block_for_each(call) || !of.neighborhood) return false;
+  auto& mistakes = of.neighborhood->mistakes;
+  if (!mistakes) {
     const auto [sources, destinations] = degrees_in(comm);
-    std::array found{sources != destinations ? 1 : 0, of.has_neighbor_twice ? 1 : 0};
+    std::array found{sources != destinations ? 1 : 0, of.neighborhood->has_twice ? 1 : 0};
     PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_MAX, comm);
-    of.mistakes = {.are_degrees_uneven = found[0] != 0, .has_several_blocks = found[1] != 0};
+    mistakes = {.are_degrees_uneven = found[0] != 0, .has_several_blocks = found[1] != 0};
   }
   const bool are_in_other_order = (call == InterposedCall::neighbor_alltoall) != (topology_of(comm) == MPI_CART);
-  const bool is_wrong = (of.mistakes->has_several_blocks && are_in_other_order) ||
-                        (of.mistakes->are_degrees_uneven && call == InterposedCall::neighbor_alltoallw);
-  if (is_wrong && !of.mistakes->are_told) {
-    of.mistakes->are_told = true;
+  const bool is_wrong = (mistakes->has_several_blocks && are_in_other_order) ||
+                        (mistakes->are_degrees_uneven && call == InterposedCall::neighbor_alltoallw);
+  if (is_wrong && !mistakes->are_told) {
+    mistakes->are_told = true;
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     warn_once(
@@ -381,25 +374,25 @@ bool is_wrong_by_library(InterposedCall, TakenCommunicator&, MPI_Comm) { return 
 
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
-  const auto* const value = carried_by(comm, of_process.key).taken;
+  auto* const value = carried_by(comm, of_process.key).taken;
   if (!value) return;
-  const auto serial = value->serial;
-  PMPI_Comm_delete_attr(comm, of_process.key);   // which erases one without calls
-  decltype(of_process.all)::node_type released;  // freed without the lock, since ranks meet there
+  const bool has_calls = !value->records.empty();
+  PMPI_Comm_delete_attr(comm, of_process.key);  // which erases one without calls
+  if (!has_calls) return;
+  std::list<TakenCommunicator> released;  // freed without the lock, since ranks meet there
   const std::lock_guard lock(of_process.mutex);
-  released = of_process.all.extract(serial);
-  if (!released) return;
+  released.splice(released.end(), of_process.all, value->place);
   // Ranks may free communicators in different orders, and must not wait for each other here.
-  if (released.mapped()->log) released.mapped()->log->leave();
-  of_process.remember(*released.mapped());
+  if (value->log) value->log->leave();
+  of_process.remember(*value);
 }
 
 void release_all() noexcept {
   auto& of_process = registry();
   // Ranks may have met communicators in different orders, where calls do not block.
   const auto for_each_log = [&](auto action) {
-    for (const auto& [serial, one] : of_process.all)
-      if (one->log) action(*one->log);
+    for (auto& one : of_process.all)
+      if (one.log) action(*one.log);
   };
   for_each_log([](CallLog& log) {
     if (log.is_forgotten()) log.leave();
@@ -408,8 +401,7 @@ void release_all() noexcept {
   for_each_log([](CallLog& log) { log.end_telling(); });
   for_each_log([](CallLog& log) { log.begin_telling_leftovers(); });
   for_each_log([](CallLog& log) { log.end_telling_leftovers(); });
-  for (; !of_process.all.empty(); of_process.all.erase(std::prev(of_process.all.end())))
-    of_process.remember(*of_process.all.rbegin()->second);
+  for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(of_process.all.back());
   of_process.key = MPI_KEYVAL_INVALID;
 }
 

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <forward_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@ namespace commpass {
 
 /// What became of the calls of one kind. Numbers of this rank.
 struct CallRecord {
+  InterposedCall kind = {};
   Rivalry rivalry = {};
   std::int64_t by_library = 0, by_ours = 0, by_both = 0;
   std::int64_t bytes = 0;     ///< that this rank sent
@@ -28,12 +31,6 @@ struct CallRecord {
   std::string strategy = {};  ///< of the last call that was ours
 
   void add(const CallRecord& other);
-};
-
-/// The ranks that this one sends to and receives from by neighbourhood collectives, in MPI's order; no MPI_PROC_NULL.
-struct Neighbors {
-  std::vector<int> sources = {}, destinations = {};
-  std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
 };
 
 /// What MPICH 4.0 does wrong in MPI_Neighbor_alltoall(v,w) of a communicator.
@@ -44,28 +41,37 @@ struct LibraryMistakes {
   bool are_told = false;
 };
 
+/// The ranks that this one sends to and receives from by neighbourhood collectives, in MPI's order; no MPI_PROC_NULL.
+struct Neighborhood {
+  std::vector<int> sources = {}, destinations = {};
+  std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
+  bool has_twice = false;                        ///< a neighbour: this rank; where there are engines, any
+  std::optional<LibraryMistakes> mistakes = {};  ///< nothing: not asked yet
+  // The arguments of a collective, as of an all-to-all: 0 but for neighbours. Empty where there are no engines.
+  std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
+  std::vector<MPI_Datatype> send_types = {}, receive_types = {};
+};
+
 /// Kept by an attribute of the program's communicator.
 struct TakenCommunicator {
   int ranks = 0;
-  std::array<std::unique_ptr<CallRecord>, interposed_calls> records = {};  ///< null: no call yet
+  std::forward_list<CallRecord> records = {};  ///< of the kinds of which there were calls: one or two
   std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or it is not known yet
-  std::string neighborhoods_left_to_library = {};
   std::unique_ptr<Engines> engines = {};
-  std::unique_ptr<CallLog> log = {};                   ///< where calls are recorded, after the first call
-  std::shared_ptr<CallLogFamily> log_family = {};      ///< its own; null: calls are not recorded
-  std::shared_ptr<CallLogFamily> kin_log_family = {};  ///< of what it is a duplicate of
   Kinship kin = {};
-  std::int64_t duplicates = 0;  ///< that were made of it
-  std::int64_t serial = 0;      ///< in the order in which communicators were met
-  Neighbors neighbors = {};
-  bool has_neighbor_twice = false;               ///< this rank; where there are engines, any
-  std::optional<LibraryMistakes> mistakes = {};  ///< nothing: not asked yet
-  // The arguments of a neighbourhood collective, as of an all-to-all: 0 but for neighbours.
-  std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
-  std::vector<MPI_Datatype> send_types = {}, receive_types = {};
+  std::unique_ptr<CallLog> log = {};                  ///< where calls are recorded, after the first call
+  std::unique_ptr<Neighborhood> neighborhood = {};    ///< null: it has no neighbours
+  std::list<TakenCommunicator>::iterator place = {};  ///< among all that were met
 
   /// @throws std::bad_alloc  of the first call of a kind
-  CallRecord& record(InterposedCall call);
+  CallRecord& record(InterposedCall call) {
+    for (auto& one : records)
+      if (one.kind == call) return one;
+    return add_record(call);
+  }
+
+ private:
+  CallRecord& add_record(InterposedCall call);
 };
 
 /// The ranks that a collective of a communicator names: of an intercommunicator the remote ones. Local.

@@ -34,14 +34,17 @@ class Inside {
  public:
   Inside() {
     is_within = true;
-    if (threads_within.fetch_add(1) > 0) record_table().calls_overlap = true;
+    if (is_logged_ && threads_within.fetch_add(1) > 0) record_table().calls_overlap = true;
   }
   ~Inside() {
-    --threads_within;
+    if (is_logged_) --threads_within;
     is_within = false;
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool is_logged_ = settings().logs();
 };
 
 std::string name_of(InterposedCall kind) { return mpi_name_of(interposed_call_names[static_cast<std::size_t>(kind)]); }
@@ -159,7 +162,7 @@ Ran run_trial(const Call& call, TakenCommunicator& of) {
 }
 
 bool is_refused(const Call& call, const TakenCommunicator& of) {
-  return !of.left_to_library.empty() || (is_of_neighborhood(call.kind) && !of.neighborhoods_left_to_library.empty());
+  return !of.left_to_library.empty() || (is_of_neighborhood(call.kind) && !of.neighborhood);
 }
 
 /// How many calls the trial that is due has to wait until its loss is affordable on all ranks. Collective.
