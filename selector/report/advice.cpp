@@ -16,6 +16,7 @@
 #include "model/route/library_algorithm.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/library_price.hpp"
 #include "selector/choose/profile_note.hpp"
 #include "selector/choose/rivalry_turns.hpp"
 #include "selector/choose/select.hpp"
@@ -131,10 +132,19 @@ class ExchangePricer {
       return price_one_shot(strategy, blocks_, layout_, machine_, CostModel::burst, sizes_).cost.seconds;
     const auto route = make_route(strategy, layout_, *pattern_);
     auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
-    set_window(*route, schedule, window_within(machine_.limits, schedule, layout_, strategy));
+    set_window(*route, schedule, window_of(strategy, schedule));
     const auto seconds = evaluate(schedule, layout_, machine_, CostModel::burst, Usage::once).seconds;
     return sizes_ == BlockSizes::equal ? seconds
                                        : seconds + telling_seconds(*route, layout_, machine_, CostModel::burst);
+  }
+
+  /// The window of a measured call of the MPI library is that of its algorithm, where that is known.
+  Window window_of(const Strategy& strategy, const Schedule& schedule) const {
+    if (strategy.route == "mpi" && has_known_rules(machine_.mpi_library)) {
+      const auto algorithm = library_algorithm(library_exchange(blocks_, layout_, sizes_), layout_, machine_);
+      if (algorithm.strategy.route == "standard") return algorithm.strategy.window;
+    }
+    return window_within(machine_.limits, schedule, layout_, strategy);
   }
 
   std::optional<Candidate> best_planned() const {

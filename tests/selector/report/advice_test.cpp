@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "model/machine/profile.hpp"
+#include "model/pattern/grid.hpp"
 #include "model/support.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/report/scaled_record.hpp"
@@ -107,6 +111,24 @@ TEST(Advice, OfBlocksOfWhichOnlyTotalsAreKnownIsThatOfTheirMean) {
   const auto by_edges = library_seconds();
   all.edges.clear();
   EXPECT_NEAR(library_seconds() / by_edges, 1, 0.01);
+}
+
+TEST(Advice, KnowsTheWindowOfTheLibraryWhoseCallWasMeasured) {
+  // MPICH begins messages to the next 32 ranks, then those to the others: both neighbours of a ring one after another.
+  Record record{"a.out", "MPI", "1x64", 10, {{}}, {}, {}};
+  for (Rank rank = 0; rank < 64; ++rank) record.communicators[0].push_back(rank);
+  auto ring = exchange("alltoallv", 0, 10, 2);
+  for (Rank from = 0; from < 64; ++from)
+    for (const int step : {1, 63}) ring.edges.push_back({from, (from + step) % 64, 4096});
+  ring.blocks = ring.calls * std::ssize(ring.edges);
+  record.exchanges = {ring};
+  auto machine = lassen();
+  machine.operations.alltoallv_s = machine.operations.alltoallv_message_s = 0;
+  const auto library_seconds = [&](const char* library) {
+    machine.mpi_library = library;
+    return advise(record, advised_calls(record), Layout::with_ppn(64, 16), machine).prices[0].library_s;
+  };
+  EXPECT_GT(library_seconds("MPICH 4.0"), 1.3 * library_seconds("")) << "an unknown library";
 }
 
 TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
@@ -230,6 +252,76 @@ TEST(ScaledRecord, OfTwoRecordsGrowsAsTheyDo) {
   for (auto& edge : other_shape[0].exchanges[1].edges)
     if (edge.destination == (edge.source + 1) % 16) edge.destination = (edge.source + 3) % 16;
   EXPECT_EQ(scaled(other_shape, 128).record.exchanges.size(), 1U);
+}
+
+/// A stencil on a grid of ranks, whose sides' bytes are `side_bytes` for each rank that shares a side.
+Record stencil_of(const Grid& grid, double outside_s, const std::function<Bytes(std::size_t)>& side_bytes) {
+  const int ranks = grid.ranks();
+  Record record{"a.out", "MPI", "1x" + std::to_string(ranks), outside_s, {{}}, {}, {}};
+  for (Rank rank = 0; rank < ranks; ++rank) record.communicators[0].push_back(rank);
+  auto one = exchange("alltoallv", 0, 10, 0);
+  std::map<std::pair<Rank, Rank>, Bytes> blocks;  // on two ranks both neighbours are one
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (std::size_t k = 0; k < grid.dimensions(); ++k)
+      for (const int step : {-1, 1}) {
+        std::vector<int> offset(grid.dimensions());
+        offset[k] = step;
+        if (const auto to = grid.relative(rank, offset)) blocks[{rank, *to}] = side_bytes(k);
+      }
+  for (const auto& [pair, bytes] : blocks) one.edges.push_back({pair.first, pair.second, bytes});
+  one.blocks = one.calls * std::ssize(one.edges);
+  record.exchanges = {one};
+  return record;
+}
+
+TEST(ScaledRecord, SharesTheSidesOfADomainAmongMoreRanksOfAGrid) {
+  constexpr Bytes row_bytes = 32768;
+  for (const bool is_periodic : {true, false}) {
+    const auto record_of = [&](std::vector<int> dims) {
+      const Grid grid{dims, {is_periodic, is_periodic}};
+      return stencil_of(grid, 1, [&](std::size_t k) { return row_bytes / dims[1 - k]; });
+    };
+    const std::vector records{record_of({4, 2}), record_of({4, 4})};
+    for (const auto& dims : {std::vector{8, 8}, std::vector{16, 8}}) {
+      const auto on_more = scaled(records, dims[0] * dims[1]);
+      EXPECT_EQ(on_more.guess, "");
+      ASSERT_EQ(on_more.record.exchanges.size(), 1U);
+      EXPECT_EQ(on_more.record.exchanges[0].edges, record_of(dims).exchanges[0].edges);
+    }
+  }
+}
+
+TEST(ScaledRecord, KeepsTheSidesOfRanksWhoseSharesOfADomainStayTheSame) {
+  const auto record_of = [](std::vector<int> dims) {
+    return stencil_of({std::move(dims), {true, true, true}}, 1, [](std::size_t k) { return 100 + 10 * Bytes(k); });
+  };
+  const std::vector records{record_of({4, 3, 3}), record_of({5, 4, 3})};
+  const auto on_more = scaled(records, 6 * 5 * 4);
+  ASSERT_EQ(on_more.record.exchanges.size(), 1U);
+  EXPECT_EQ(on_more.record.exchanges[0].edges, record_of({6, 5, 4}).exchanges[0].edges);
+}
+
+TEST(ScaledRecord, JoinsThePatternsOfAllRanksWithAllOfOnePlace) {
+  const auto record_of = [](int ranks, Bytes mean) {
+    auto record = of_ranks(ranks, 1, 1);
+    record.exchanges.clear();
+    for (const Bytes difference : {-1, 1}) {
+      auto one = exchange("alltoallv", 0, 10, 1);
+      for (Rank from = 0; from < ranks; ++from)
+        for (Rank to = 0; to < ranks; ++to)
+          if (to != from) one.edges.push_back({from, to, mean + difference});
+      one.blocks = one.calls * std::ssize(one.edges);
+      one.bytes = one.blocks * (mean + difference);
+      record.exchanges.push_back(one);
+    }
+    return record;
+  };
+  const auto on_more = scaled(std::vector{record_of(8, 1600), record_of(16, 400)}, 64);
+  ASSERT_EQ(on_more.record.exchanges.size(), 1U);
+  const auto& joined = on_more.record.exchanges[0];
+  EXPECT_EQ(joined.calls, 20);
+  EXPECT_EQ(joined.blocks, 20 * 64 * 63);
+  EXPECT_NEAR(static_cast<double>(joined.bytes) / static_cast<double>(joined.blocks), 25, 0.5);
 }
 
 TEST(ScaledRecord, IsRefusedIfRecordsAreUnsuitable) {
