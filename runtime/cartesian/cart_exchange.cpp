@@ -101,7 +101,7 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   auto* const to = received_pieces ? received_pieces->base() : packed->receives.buffer(packed->receive_buffer);
   const auto sends = packed->sends.edges<SendEdge>();
   const auto receives = packed->receives.edges<ReceiveEdge>();
-  Decision decision{to_string(plan.strategy), plan.predicted_s, {}};
+  Decision decision{{to_string(plan.strategy), plan.predicted_s}, {}};
   const auto plan_alone = [&] {
     auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
     lay_out(planned, sent_pieces ? &*sent_pieces : nullptr, received_pieces ? &*received_pieces : nullptr,

@@ -192,7 +192,9 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     const auto is_to_other = [&](const PlannedMessage& message) { return message.peer != context->comm.rank(); };
     for (const auto& batch : plan.batches)
       messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
-    Decision decision{{}, choice.predicted_s, choice.explanation};
+    Decision decision;
+    decision.predicted_s = choice.predicted_s;
+    decision.explanation = choice.explanation;
     for (auto& stage : choice.stages) ++stage;
     result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(decision)), choice.stages,
                    messages);
