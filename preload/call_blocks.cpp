@@ -36,14 +36,14 @@ const Side& in_place_or(const void* sendbuf, const Side& sends, const Side& rece
   return sendbuf == MPI_IN_PLACE ? receives : sends;
 }
 
-const Neighborhood& neighbors_of(const TakenCommunicator& of) {
-  static const Neighborhood none;
+const CallNeighbors& neighbors_of(const TakenCommunicator& of) {
+  static const CallNeighbors none;
   return of.neighborhood ? *of.neighborhood : none;
 }
 
 /// @param bytes  for a place in the arguments
 template <class BytesFor>
-void add_destinations(SentBlocks& sent, const Neighborhood& neighbors, BytesFor bytes) {
+void add_destinations(SentBlocks& sent, const CallNeighbors& neighbors, BytesFor bytes) {
   for (std::size_t i = 0; i < neighbors.destinations.size(); ++i)
     sent.add(neighbors.destinations[i], bytes(neighbors.destination_places[i]));
 }

@@ -117,7 +117,7 @@ class NeighborArguments {
   }
 
   TakenCommunicator& of_;
-  Neighborhood& all_;
+  CallNeighbors& all_;
   Sends sends_;
   Receives receives_;
 };

@@ -105,7 +105,7 @@ int inherit(MPI_Comm comm, int, void*, void* value, void* copy, int* is_copied) 
     auto& made = one.front();
     made.ranks = from.ranks;
     made.left_to_library = from.left_to_library;
-    if (from.neighborhood) made.neighborhood = std::make_unique<Neighborhood>(*from.neighborhood);
+    if (from.neighborhood) made.neighborhood = std::make_unique<CallNeighbors>(*from.neighborhood);
     begin_log(from, comm);
     made.kin = from.kin.make_duplicate();
     const std::lock_guard lock(of_process.mutex);
@@ -204,7 +204,7 @@ Listed listed_neighbors(MPI_Comm comm) {
 /// Blocks from one rank to another come in the order in which they are sent. On a grid a block that goes down in a
 /// dimension comes from above.
 /// @return false where a rank is a neighbour several times
-bool find_neighbors(MPI_Comm comm, Neighborhood& found) {
+bool find_neighbors(MPI_Comm comm, CallNeighbors& found) {
   const auto listed = listed_neighbors(comm);
   keep_those_there_are(listed.sources, topology_of(comm) == MPI_CART ? 1 : 0, found.sources, found.source_places);
   keep_those_there_are(listed.destinations, 0, found.destinations, found.destination_places);
@@ -256,7 +256,7 @@ std::list<TakenCommunicator> survey(MPI_Comm comm) {
   std::vector<int> world_ranks;
   made.left_to_library = refusal(comm, world_ranks);
   if (topology_of(comm) != MPI_UNDEFINED) {
-    made.neighborhood = std::make_unique<Neighborhood>();
+    made.neighborhood = std::make_unique<CallNeighbors>();
     made.neighborhood->has_twice = !find_neighbors(comm, *made.neighborhood);
   }
   if (settings().logs() && made.left_to_library.empty())

@@ -42,7 +42,7 @@ struct LibraryMistakes {
 };
 
 /// The ranks that this one sends to and receives from by neighbourhood collectives, in MPI's order; no MPI_PROC_NULL.
-struct Neighborhood {
+struct CallNeighbors {
   std::vector<int> sources = {}, destinations = {};
   std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
   bool has_twice = false;                        ///< a neighbour: this rank; where there are engines, any
@@ -60,7 +60,7 @@ struct TakenCommunicator {
   std::unique_ptr<Engines> engines = {};
   Kinship kin = {};
   std::unique_ptr<CallLog> log = {};                  ///< where calls are recorded, after the first call
-  std::unique_ptr<Neighborhood> neighborhood = {};    ///< null: it has no neighbours
+  std::unique_ptr<CallNeighbors> neighborhood = {};   ///< null: it has no neighbours
   std::list<TakenCommunicator>::iterator place = {};  ///< among all that were met
 
   /// @throws std::bad_alloc  of the first call of a kind

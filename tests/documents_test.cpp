@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -184,6 +185,18 @@ TEST(Includes, OfTheFrontDoorAreNoPlansOrSchedules) {
       if (std::ranges::find(reached, name) == reached.end()) reached.push_back(name);
     }
   EXPECT_GT(reached.size(), 10U);
+}
+
+// Two types of one name in a program are undefined: the linker takes the members of one for both.
+TEST(Includes, HaveOneTypeOfEachName) {
+  std::map<std::string, std::string> header_of;
+  for (const auto& path : files_with({".hpp"})) {
+    const auto header = fs::relative(path, source).string();
+    if (std::regex_search(header, std::regex("^(tests|bench|bindings)/"))) continue;  // other programs
+    for (const auto& name : matches(contents_of(path), R"((?:^|\n)(?:struct|class) (\w+)(?: final)?(?: :[^;{]*)? \{)"))
+      EXPECT_TRUE(header_of.emplace(name, header).second) << name << " is in " << header_of[name] << " and " << header;
+  }
+  EXPECT_GT(header_of.size(), 300U);
 }
 
 /// The table that begins with this head.
