@@ -135,8 +135,8 @@ Table points_of(const SweepReport& report, bool has_ties) {
   const auto add = [&](Column column, auto cell_of) {
     table.column(std::move(column), report.points, [&](const SweepPoint& point) -> Cell { return cell_of(point); });
   };
-  const auto add_if_chosen = [&](Column column, auto cell_of) {
-    add(std::move(column), [&](const SweepPoint& point) { return point.chosen ? Cell(cell_of(point)) : Cell(); });
+  const auto add_if_chosen = [&](const Column& column, auto cell_of) {
+    add(column, [&](const SweepPoint& point) { return point.chosen ? Cell(cell_of(point)) : Cell(); });
   };
   const auto if_any = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
   const auto fastest = [](const SweepPoint& point) {
