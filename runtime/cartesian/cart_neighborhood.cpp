@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <list>
 #include <numeric>
 
 #include "model/base/error.hpp"
@@ -36,7 +37,7 @@ struct CartNeighborhood::State {
   std::size_t sends = 0, receives = 0;         ///< blocks of the user
   bool are_sizes_known = true;   ///< do the user's counts tell the blocks that pass through? Not of a graph with edges
   Context::Address blocking;     ///< of all blocking calls: they come in the same order on all ranks
-  std::vector<KeptPlan> kept{};  ///< the last used first
+  std::list<KeptPlan> kept{};  ///< the last used first
 
   CartBuffers resolve(const CartSide& send, const CartSide& receive, const char* place) const {
     const auto comm = context->comm.get();
@@ -155,11 +156,11 @@ void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, cons
     return plan.at == wanted.at && plan.bytes == wanted.bytes && plan.is_same == wanted.is_same;
   });
   if (found != kept.end()) {
-    std::rotate(kept.begin(), found, std::next(found));
+    kept.splice(kept.begin(), kept, found);
   } else {
     wanted.exchange = state_->plan(buffers, state_->blocking, place, false);
     if (kept.size() == most_kept) kept.pop_back();
-    kept.insert(kept.begin(), std::move(wanted));
+    kept.push_front(std::move(wanted));
   }
   kept.front().exchange->start();
   kept.front().exchange->wait();
