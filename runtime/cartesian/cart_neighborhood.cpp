@@ -35,9 +35,9 @@ struct CartNeighborhood::State {
   CartChoice choice;
   std::vector<int> send_slots, receive_slots;  ///< by neighbour, the user's block; empty: the same
   std::size_t sends = 0, receives = 0;         ///< blocks of the user
-  bool are_sizes_known = true;   ///< do the user's counts tell the blocks that pass through? Not of a graph with edges
-  Context::Address blocking;     ///< of all blocking calls: they come in the same order on all ranks
-  std::list<KeptPlan> kept{};  ///< the last used first
+  bool are_sizes_known = true;  ///< do the user's counts tell the blocks that pass through? Not of a graph with edges
+  Context::Address blocking;    ///< of all blocking calls: they come in the same order on all ranks
+  std::list<KeptPlan> kept{};   ///< the last used first
 
   CartBuffers resolve(const CartSide& send, const CartSide& receive, const char* place) const {
     const auto comm = context->comm.get();
