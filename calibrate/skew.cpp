@@ -12,14 +12,14 @@ void measure_skew(Calibration& calibration) {
   constexpr const char* key = "operations.skew_s";
   const auto& layout = calibration.layout;
   if (layout.nodes() < 2) return calibration.not_measured(fmt::format("{}: needs two nodes", key));
-  const int rounds = skew_rounds(layout);
-  if (rounds < 2) return calibration.not_measured(fmt::format("{}: needs two ranks a node, or three nodes", key));
+  if (skew_rounds(layout) < 2)
+    return calibration.not_measured(fmt::format("{}: needs two ranks a node, or three nodes", key));
   if (!calibration.provenance.warning.empty())
     return calibration.not_measured(fmt::format("{}: {}", key, calibration.provenance.warning));
   calibration.progress("waits between rounds");
   ExchangeTrials trials(calibration);
   for (const Bytes bytes : {8, 64, 256})  // small, so that waits count
-    trials.add_planned("rounds between nodes", make_rounds(layout, rounds, bytes), {skew_strategy});
+    trials.add_planned("rounds between nodes", make_rounds(layout, bytes), {skew_strategy});
   trials.price_again();
   trials.time(skew_share.end);
   calibration.machine.operations.skew_s = fit_skew(trials.results(), layout, calibration.machine);

@@ -11,7 +11,8 @@ int skew_rounds(const Layout& layout) {
   return std::min(rounds_max, (layout.nodes() - 1) * layout.max_ppn());
 }
 
-Pattern make_rounds(const Layout& layout, int rounds, Bytes bytes) {
+Pattern make_rounds(const Layout& layout, Bytes bytes) {
+  const int rounds = skew_rounds(layout);
   Pattern pattern{layout.ranks(), {}};
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     for (int round = 0; round < rounds; ++round) {
@@ -27,7 +28,7 @@ Seconds fit_skew(std::span<const HeldOut> exchanges, const Layout& layout, const
   const auto beyond = beyond_prices(exchanges);
   if (beyond == 0) return 0;
   const auto strategy = parse_strategy(skew_strategy);
-  const auto pattern = make_rounds(layout, skew_rounds(layout), 1);
+  const auto pattern = make_rounds(layout, 1);
   const auto price_with = [&](Seconds skew_s) {
     auto own = machine;
     own.operations.skew_s = skew_s;

@@ -13,11 +13,11 @@ namespace commpass {
 /// The most rounds between nodes that a layout of several nodes has, at most 64.
 int skew_rounds(const Layout& layout);
 
-/// Every rank sends to ranks of other nodes, to be run round by round: at first to the nearest node and local rank.
-Pattern make_rounds(const Layout& layout, int rounds, Bytes bytes);
+/// Every rank sends to skew_rounds ranks of other nodes, round by round: at first to the nearest node and local rank.
+Pattern make_rounds(const Layout& layout, Bytes bytes);
 inline constexpr const char* skew_strategy = "standard,window=1";
 
-/// @param exchanges  of make_rounds with as many rounds as skew_rounds, by that strategy, priced without skew
+/// @param exchanges  of make_rounds, by that strategy, priced without skew
 /// @param machine    of these prices
 /// @return skew_s, the same for all sizes; 0 where the times do not exceed the prices clearly (beyond_prices)
 Seconds fit_skew(std::span<const HeldOut> exchanges, const Layout& layout, const Machine& machine);

@@ -129,9 +129,8 @@ std::vector<Moved> move_in_order_of_time(const Priced& priced) {
   std::vector<TimedBatch> batches;
   for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
     const bool datatypes = may_use_datatypes(priced.schedule.stages[s].info, priced.usage);
-    bool is_first = true;
     for (const auto& batch : stages.emplace_back(priced.stage(s))) {
-      const auto skew_s = std::exchange(is_first, false) ? 0 : skew_seconds(batch, priced.layout, priced.machine);
+      const auto skew_s = follows_another(batch) ? skew_seconds(batch, priced.layout, priced.machine) : 0;
       batches.push_back({batch, datatypes, calls_s + skew_s});
     }
   }

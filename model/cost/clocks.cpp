@@ -23,6 +23,8 @@ Seconds batch_calls_s(const Machine& machine, Usage usage) {
   return (usage == Usage::planned ? machine.operations.batch_s : machine.operations.batch_once_s).value_or(0);
 }
 
+bool follows_another(const FoldedOf& batch) { return !batch.messages.empty() && batch.messages.front().batch > 0; }
+
 Seconds skew_seconds(const FoldedOf& batch, const Layout& layout, const Machine& machine) {
   const auto skew_s = machine.operations.skew_s.value_or(0);
   if (skew_s == 0) return 0;
@@ -94,11 +96,11 @@ void Clocks::add_library(const FoldedOf& stage, std::span<const Seconds> entered
 
 void Clocks::run(const FoldedOf& batch) {
   const auto batches = batch.messages.empty() ? 1 : batch(batch.messages.front()).batches;
-  run_once(batch);
+  run_once(batch, follows_another(batch));
   if (batches == 1) return;
   const auto before = latest();
   const auto parts_before = parts_;
-  run_once(batch);
+  run_once(batch, true);
   const double left = batches - 2;
   const auto seconds = left * (latest() - before);
   for (std::size_t r = 0; r < clock_.size(); ++r) {
@@ -107,9 +109,8 @@ void Clocks::run(const FoldedOf& batch) {
   }
 }
 
-void Clocks::run_once(const FoldedOf& batch) {
-  if (!std::exchange(is_first_batch_, false))
-    spend_all(skew_seconds(batch, layout_, machine_), CostPart::latency, Activity::wait);
+void Clocks::run_once(const FoldedOf& batch, bool follows) {
+  if (follows) spend_all(skew_seconds(batch, layout_, machine_), CostPart::latency, Activity::wait);
   spend_all(batch_calls_s_, CostPart::library, Activity::library);
   if (moved_.empty() && do_all_the_same(batch)) run_one_for_all(batch);
   else run_each(batch, false);

@@ -19,7 +19,9 @@ namespace commpass {
 
 /// What the calls that begin and end a batch take.
 Seconds batch_calls_s(const Machine& machine, Usage usage);
-/// The wait of ranks for one another in a batch that follows another one of its stage: skew_s of the machine.
+/// Is there a batch of its stage before it?
+bool follows_another(const FoldedOf& batch);
+/// The wait of ranks for one another in such a batch: skew_s of the machine.
 Seconds skew_seconds(const FoldedOf& batch, const Layout& layout, const Machine& machine);
 /// May derived datatypes describe the messages of a stage? They may if they are made once and moved by our requests.
 bool may_use_datatypes(const StageInfo& stage, Usage usage);
@@ -45,10 +47,7 @@ class Clocks {
   void copy_to_itself(Rank rank, Bytes bytes);
   /// Each rank copies between its device and host memory, on its own.
   void stage(std::span<const Seconds> seconds);
-  void begin_stage(const StageInfo& stage) {
-    may_use_datatypes_ = commpass::may_use_datatypes(stage, usage_);
-    is_first_batch_ = true;
-  }
+  void begin_stage(const StageInfo& stage) { may_use_datatypes_ = commpass::may_use_datatypes(stage, usage_); }
   /// Takes this in place of what servers do, message after message of batch after batch.
   void know(std::span<const Moved> moved) { moved_ = moved; }
   /// Adds what the MPI library's collective takes beyond the messages of a stage, which have been run.
@@ -72,8 +71,7 @@ class Clocks {
     Seconds latency = 0, transfer = 0, sharing = 0;
   };
 
-  void run_once(const FoldedOf& batch);
-  /// What every rank calls to begin and end a batch.
+  void run_once(const FoldedOf& batch, bool follows);
   void spend_all(Seconds seconds, CostPart which, Activity activity);
   /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
   /// it sends.
@@ -114,7 +112,6 @@ class Clocks {
   Launching launching_;
   Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
-  bool is_first_batch_ = true;                     // of the stage
   std::array<int, most_levels> ranks_together_{};  // by level, in an instance of a node; 0: not the same in all
   std::vector<Message> own_messages_;              // of a rank that stands for all
   bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?

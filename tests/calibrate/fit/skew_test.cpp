@@ -22,7 +22,7 @@ Machine machine_with(Seconds skew_s) {
 std::vector<HeldOut> exchanges_of(const Layout& layout, Seconds skew_s) {
   std::vector<HeldOut> all;
   for (const Bytes bytes : {8, 64, 256}) {
-    const auto pattern = make_rounds(layout, skew_rounds(layout), bytes);
+    const auto pattern = make_rounds(layout, bytes);
     const auto seconds = [&](Seconds own) {
       return price(parse_strategy(skew_strategy), pattern, layout, machine_with(own)).cost.seconds;
     };
@@ -50,7 +50,7 @@ TEST(Skew, NeedsTwoRounds) { EXPECT_EQ(skew_rounds(Layout::with_ppn(2, 1)), 1); 
 
 TEST(Skew, RoundsLeaveNodesAndAreAtMost64) {
   const auto layout = Layout::with_ppn(300, 100);
-  const auto pattern = make_rounds(layout, skew_rounds(layout), 8);
+  const auto pattern = make_rounds(layout, 8);
   EXPECT_EQ(std::ssize(pattern.edges), 300 * 64);
   for (const auto& edge : pattern.edges) EXPECT_NE(layout.node(edge.source), layout.node(edge.destination));
 }
