@@ -56,8 +56,9 @@ class NeighborArguments {
     }
     set(all_.destinations, all_.destination_places, sends_, all_.send_counts, all_.send_displacements);
     set(all_.sources, all_.source_places, receives_, all_.receive_counts, all_.receive_displacements);
-    of_.engines->alltoallv->alltoallv(sendbuf, all_.send_counts, all_.send_displacements, sendtype, recvbuf,
-                                      all_.receive_counts, all_.receive_displacements, recvtype, AlltoallvOptions{});
+    of_.engines->run(AlltoallCall::v(sendbuf, all_.send_counts, all_.send_displacements, sendtype, recvbuf,
+                                     all_.receive_counts, all_.receive_displacements, recvtype),
+                     {});
   }
 
   /// Of a type for each place, with displacements in bytes.
@@ -78,10 +79,9 @@ class NeighborArguments {
     set(all_.sources, all_.source_places, receives, all_.receive_counts, all_.receive_displacements);
     set_types(all_.sources, all_.source_places, receives, recvtype,
               {all_.receive_counts, all_.receive_displacements, all_.receive_types}, combined);
-    of_.engines->alltoallw.run(*of_.engines->alltoallv, of_.engines->context->comm.get(), sendbuf,
-                               {all_.send_counts, all_.send_displacements, all_.send_types}, recvbuf,
-                               {all_.receive_counts, all_.receive_displacements, all_.receive_types},
-                               AlltoallvOptions{});
+    of_.engines->run(AlltoallCall::w(sendbuf, all_.send_counts, all_.send_displacements, all_.send_types, recvbuf,
+                                     all_.receive_counts, all_.receive_displacements, all_.receive_types),
+                     {});
   }
 
   template <class Side>

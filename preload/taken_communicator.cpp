@@ -105,7 +105,9 @@ int inherit(MPI_Comm comm, int, void*, void* value, void* copy, int* is_copied) 
     auto& made = one.front();
     made.ranks = from.ranks;
     made.left_to_library = from.left_to_library;
-    if (from.neighborhood) made.neighborhood = std::make_unique<CallNeighbors>(*from.neighborhood);
+    if (const auto& of = from.neighborhood)  // without the arguments, which come with engines
+      made.neighborhood = std::make_unique<CallNeighbors>(CallNeighbors{
+          of->sources, of->destinations, of->source_places, of->destination_places, of->has_twice, of->mistakes});
     begin_log(from, comm);
     made.kin = from.kin.make_duplicate();
     const std::lock_guard lock(of_process.mutex);

@@ -9,7 +9,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"

@@ -45,23 +45,13 @@ class AlltoallvEngine {
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
-  /// As MPI_Alltoallv or MPI_Alltoall, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the
-  /// strategy and sizes like these have been run before. Numbers wider than int need a strategy that is ours, or an MPI
-  /// library with the functions that end in _c.
+  /// As MPI_Alltoallv or MPI_Alltoall, MPI_IN_PLACE as the send buffer among it. Collective. All ranks know the sizes
+  /// of MPI_Alltoall, so nothing has to be told. Takes no memory when the strategy and sizes like these have been run
+  /// before. Numbers wider than int need a strategy that is ours, or an MPI library with the functions that end in _c.
   /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
   /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
   void run(const AlltoallCall& call, const AlltoallvOptions& options);
-  void alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls, MPI_Datatype sendtype,
-                 void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls, MPI_Datatype recvtype,
-                 const AlltoallvOptions& options) {
-    run(AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), options);
-  }
-  /// All ranks know its sizes, so nothing has to be told.
-  void alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
-                MPI_Datatype recvtype, const AlltoallvOptions& options) {
-    run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
-  }
 
   /// Is an exchange for which the MPI library's own call is chosen left to its caller, which makes that call?
   void leave_library_calls(bool are_left) { leaves_library_calls_ = are_left; }

@@ -18,17 +18,6 @@ class AlltoallwCall {
   /// @param comm  ours
   /// @throws as AlltoallvEngine::run
   void run(AlltoallvEngine& engine, MPI_Comm comm, const AlltoallCall& call, const AlltoallvOptions& options);
-  struct Side {
-    Numbers counts, displacements;  ///< elements, bytes
-    std::span<const MPI_Datatype> types;
-  };
-  void run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
-           const Side& receives, const AlltoallvOptions& options) {
-    run(engine, comm,
-        AlltoallCall::w(sendbuf, sends.counts, sends.displacements, sends.types, recvbuf, receives.counts,
-                        receives.displacements, receives.types),
-        options);
-  }
 
   /// Packs the sent blocks. @return the alltoallv of bytes, whose arguments live as long as this. @throws as run
   AlltoallCall begin(MPI_Comm comm, const AlltoallCall& call);
