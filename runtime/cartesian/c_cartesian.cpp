@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <variant>
 
 #include "commpass/commpass.h"

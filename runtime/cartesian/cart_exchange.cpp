@@ -102,7 +102,7 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   const auto sends = packed->sends.edges<SendEdge>();
   const auto receives = packed->receives.edges<ReceiveEdge>();
   Decision decision{{to_string(plan.strategy), plan.predicted_s}, {}};
-  const auto plan_alone = [&] {
+  const auto exchange_on_grid = [&] {
     auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
     lay_out(planned, sent_pieces ? &*sent_pieces : nullptr, received_pieces ? &*received_pieces : nullptr,
             context->machine);
@@ -110,9 +110,9 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   };
   auto exchange = plan.counts_differ
                       ? plan_exchange(context, from, sends, to, receives, {.strategy = decision.strategy}, Failure{})
-                      : plan_alone();
+                      : exchange_on_grid();
   exchange.state().decision = std::move(decision);
-  exchange.state().surround(std::move(packed));
+  if (packed->sends.is_packed() || packed->receives.is_packed()) exchange.state().surround(std::move(packed));
   return CartExchange(std::move(exchange));
 }
 

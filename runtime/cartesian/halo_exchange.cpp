@@ -136,8 +136,7 @@ void require_fitting(const Context& context, const Grid& grid, const HaloArray& 
 
 struct Choice {
   std::vector<int> stages;
-  std::optional<Seconds> predicted_s;
-  std::string explanation;
+  Decision decision{};
 };
 
 /// Rank 0 chooses. Collective.
@@ -157,14 +156,14 @@ Choice choose(const Context& context, const Grid& grid, const HaloArray& array, 
     choice.stages = ranking.front().stages;
     predicted = ranking.front().predicted_s;
     for (const auto& candidate : ranking)
-      choice.explanation +=
+      choice.decision.explanation +=
           fmt::format("{} messages in {} stages: {}\n", candidate.messages,
                       *std::ranges::max_element(candidate.stages) + 1, format_seconds(candidate.predicted_s));
   });
   COMMPASS_MPI_CALL(MPI_Bcast, choice.stages.data(), static_cast<int>(choice.stages.size()), MPI_INT, 0, comm);
   COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
-  choice.explanation = broadcast(comm, choice.explanation);
-  if (predicted >= 0) choice.predicted_s = predicted;
+  choice.decision.explanation = broadcast(comm, choice.decision.explanation);
+  if (predicted >= 0) choice.decision.predicted_s = predicted;
   return choice;
 }
 
@@ -183,7 +182,7 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     choice = choose(*context, grid, array, options.model);
   } else {
     for (const int stage : options.stages) choice.stages.push_back(stage - 1);
-    choice.explanation = "The stages were named by the caller.\n";
+    choice.decision.explanation = "The stages were named by the caller.\n";
   }
   std::optional<HaloExchange> result;
   all_or_none(comm, [&] {
@@ -192,11 +191,8 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     const auto is_to_other = [&](const PlannedMessage& message) { return message.peer != context->comm.rank(); };
     for (const auto& batch : plan.batches)
       messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
-    Decision decision;
-    decision.predicted_s = choice.predicted_s;
-    decision.explanation = choice.explanation;
     for (auto& stage : choice.stages) ++stage;
-    result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(decision)), choice.stages,
+    result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(choice.decision)), choice.stages,
                    messages);
   });
   return std::move(*result);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -94,8 +93,8 @@ const Contender* OneShotChooser::nearest(const std::string& family, const Exchan
   return &nearest_in(found->second.decided, wanted)->second.choice;
 }
 
-const Contender& OneShotChooser::run_of(Decided& decided, const HowToChoose& how) {
-  if (!decided.trials || how.planner == PlannerMode::estimate) return decided.choice;
+const Contender& OneShotChooser::run_of(Decided& decided, PlannerMode planner) {
+  if (!decided.trials || planner == PlannerMode::estimate) return decided.choice;
   tried_ = &decided;
   return decided.contenders[decided.trials->next()];
 }
@@ -106,7 +105,7 @@ const Contender& OneShotChooser::choose(const std::string& name, const ExchangeC
   auto& family = insist([&]() -> auto& { return families_[name]; });
   const auto own = family.decided.find(wanted);
   if (own != family.decided.end()) {
-    if (own->second.planner >= how.planner) return run_of(own->second, how);
+    if (own->second.planner >= how.planner) return run_of(own->second, how.planner);
   } else if (!family.decided.empty()) {
     const auto& [near, decided] = *nearest_in(family.decided, wanted);
     const auto asked = ++insist([&]() -> auto& { return family.asked[wanted]; });
@@ -116,7 +115,7 @@ const Contender& OneShotChooser::choose(const std::string& name, const ExchangeC
   }
   decide(name, std::span(&wanted, 1), price, how);
   family.asked.erase(wanted);
-  return run_of(family.decided.at(wanted), how);
+  return run_of(family.decided.at(wanted), how.planner);
 }
 
 /// Of the trials of a class. Where they are over, the result stays.
@@ -145,7 +144,7 @@ const Contender& OneShotChooser::choose_another() {
   auto& tried = *std::exchange(tried_, nullptr);
   if (tried.trials->next() == 0) tried.trials.reset();  // without the baseline nothing is found
   else if (tried.trials->drop_next()) end_round(tried);
-  return run_of(tried, {tried.planner});
+  return run_of(tried, tried.planner);
 }
 
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,

@@ -97,7 +97,7 @@ class OneShotChooser {
     Decisions decided;
     std::map<ExchangeClass, std::int64_t> asked;  ///< how often, of classes that are not decided
   };
-  const Contender& run_of(Decided& decided, const HowToChoose& how);
+  const Contender& run_of(Decided& decided, PlannerMode planner);
   void end_round(Decided& decided);
   static Decisions::const_iterator nearest_in(const Decisions& decided, const ExchangeClass& wanted);
 

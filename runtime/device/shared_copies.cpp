@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"

@@ -1,7 +1,6 @@
 // Bytes of a user's buffer on a device, in pinned host memory of ours. Private to the runtime.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "runtime/device/device_queue.hpp"

@@ -1,6 +1,5 @@
 #include "runtime/indexed/staged_values.hpp"
 
-#include <utility>
 #include <vector>
 
 namespace commpass {

@@ -51,8 +51,6 @@ class TypedBlocks {
   bool are_contiguous() const;
   /// The address of the first byte of the first block that has some; null: there is none.
   const std::byte* first_byte(const void* users) const;
-  /// Of a block with bytes; 0: there is none.
-  Bytes lowest_offset() const;
   /// An address that may lie outside of the buffer's array.
   static std::byte* address(const void* users, Bytes offset) {
     return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(users) +  // NOLINT: MPI_BOTTOM is null
@@ -82,6 +80,8 @@ class TypedBlocks {
 
  private:
   Bytes bytes(const Block& block) const { return block.count == 0 ? 0 : block.count * types_[block.type].size(); }
+  /// Of a block with bytes; 0: there is none.
+  Bytes lowest_offset() const;
   void share_places();
 
   std::vector<ElementType> types_;

@@ -12,7 +12,6 @@
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
-#include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
@@ -114,13 +113,10 @@ Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, i
 /// Times them in rounds of several exchanges each. Collective. @throws Error, the same on every rank
 TrialTimer time_trials(MPI_Comm comm, std::span<const Trial> trials, const UsersStream& users, Seconds budget) {
   // A sample is long enough for the clock, and short enough to lie within a time slice.
-  constexpr TrialBounds bounds{.warm_rounds = 2, .rounds_max = 1000, .loss = TrialLoss::whole, .sample_s = 100e-6};
+  const TrialBounds bounds{
+      .warm_rounds = 2, .rounds_max = 1000, .loss_max_s = budget, .loss = TrialLoss::whole, .sample_s = 100e-6};
   std::optional<TrialTimer> timer;
-  all_or_none(comm, [&] {
-    auto within = bounds;
-    within.loss_max_s = budget;
-    timer.emplace(trials.size(), within);
-  });
+  all_or_none(comm, [&] { timer.emplace(trials.size(), bounds); });
   while (!timer->is_over())
     if (timer->note(time_some(comm, *trials[timer->next()].executor, users, timer->exchanges())))
       end_round_together(comm, *timer);

@@ -58,8 +58,8 @@ void SparseEngine::stage(SparseSends& sends) {
   const auto device = device_of(sends.buffer + first->offset);
   if (!device) return;
   auto staged = staging(*device);
-  const StagedRanges ranges(ranges_of(sends.edges), 0);
-  staged->assign(ranges);
+  staged->assign({ranges_of(sends.edges), 0});
+  const auto& ranges = staged->ranges();
   staged->read(sends.buffer, ranges.ends(*device, sends.buffer));
   sends.buffer = staged->host();
   for (auto& edge : sends.edges) edge.offset = edge.bytes > 0 ? ranges.place_of(edge.offset) : 0;
