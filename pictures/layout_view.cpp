@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "model/base/error.hpp"
 #include "pictures/svg.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "model/base/text.hpp"
@@ -12,10 +11,8 @@ namespace commpass {
 
 namespace {
 
-/// Infinite for candidates that were not priced in full, or exceed a limit: they never tie.
-Seconds tied_seconds(const Candidate& candidate, const Calls& calls) {
-  return candidate.is_part || candidate.exceeded_limit ? std::numeric_limits<Seconds>::infinity()
-                                                       : ranked_seconds(candidate, calls);
+Evidence evidence_of(const Candidate& candidate, const Calls& calls) {
+  return {excess(candidate), ranked_seconds(candidate, calls), candidate.is_part};
 }
 
 }  // namespace
@@ -28,9 +25,7 @@ std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, c
     const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? (are_known ? 0 : 1) : 2;
     return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
   };
-  const auto evidence = [&](const Candidate& candidate) {
-    return Evidence{excess(candidate), ranked_seconds(candidate, calls), candidate.is_part};
-  };
+  const auto evidence = [&](const Candidate& candidate) { return evidence_of(candidate, calls); };
   decide(ranking, std::max(uncertainty_of(machine), uncertainty_min), evidence, complexity);
   return ranking;
 }
@@ -42,7 +37,7 @@ bool Ties::contains(const Strategy& strategy) const {
 Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Calls& calls) {
   Ties ties{.uncertainty = uncertainty > uncertainty_min ? uncertainty : 0};
   const auto seconds = [&](const Candidate& candidate) {
-    const auto tied = tied_seconds(candidate, calls);
+    const auto tied = tied_seconds(evidence_of(candidate, calls));
     return std::isinf(tied) ? tied : comparable(tied);
   };
   const auto fastest = std::ranges::min_element(ranking, {}, seconds);
@@ -52,7 +47,7 @@ Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Cal
   if (ties.uncertainty == 0) return ties;
   const auto limit = ties.fastest_s * (1 + uncertainty);
   for (const auto& candidate : ranking)
-    if (tied_seconds(candidate, calls) <= limit) ties.strategies.push_back(candidate.strategy);
+    if (tied_seconds(evidence_of(candidate, calls)) <= limit) ties.strategies.push_back(candidate.strategy);
   if (ties.strategies.size() == 1) ties.strategies.clear();
   return ties;
 }

@@ -28,25 +28,28 @@ struct Evidence {
   bool is_bound = false;  ///< the least that it can take: it never ties
 };
 
+/// Infinite for a candidate that never ties.
+inline Seconds tied_seconds(const Evidence& evidence) {
+  return evidence.excess > 0 || evidence.is_bound ? std::numeric_limits<Seconds>::infinity() : evidence.seconds;
+}
+
 /// Sorts by evidence; equal candidates stay in their order. Then moves the simplest that ties with the first one to the
 /// front, of equally simple ones the first.
 /// @param evidence_of    of a candidate
 /// @param complexity_of  of a candidate, in any order of values
 template <class Each, class EvidenceOf, class ComplexityOf>
 void decide(std::vector<Each>& candidates, double uncertainty, EvidenceOf evidence_of, ComplexityOf complexity_of) {
-  std::ranges::stable_sort(candidates, {}, [&](const Each& each) {
+  const auto key = [&](const Each& each) {
     const Evidence evidence = evidence_of(each);
     return std::pair(evidence.excess, comparable(evidence.seconds));
-  });
-  if (candidates.empty() || !(uncertainty >= uncertainty_min)) return;
-  const auto tied_seconds = [&](const Each& each) {
-    const Evidence evidence = evidence_of(each);
-    return evidence.excess > 0 || evidence.is_bound ? std::numeric_limits<Seconds>::infinity() : evidence.seconds;
   };
-  const auto limit = tied_seconds(candidates.front()) * (1 + uncertainty);
+  // Most rankings are in order already, and a key takes a logarithm.
+  if (!std::ranges::is_sorted(candidates, {}, key)) std::ranges::stable_sort(candidates, {}, key);
+  if (candidates.empty() || !(uncertainty >= uncertainty_min)) return;
+  const auto limit = tied_seconds(evidence_of(candidates.front())) * (1 + uncertainty);
   auto simplest = candidates.begin();
   for (auto each = candidates.begin(); each != candidates.end(); ++each)
-    if (tied_seconds(*each) <= limit && complexity_of(*each) < complexity_of(*simplest)) simplest = each;
+    if (tied_seconds(evidence_of(*each)) <= limit && complexity_of(*each) < complexity_of(*simplest)) simplest = each;
   std::rotate(candidates.begin(), simplest, simplest + 1);
 }
 

@@ -2,9 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
 
-#include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "selector/environment/interposed_call.hpp"
 #include "selector/report/advice.hpp"

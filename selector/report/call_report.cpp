@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "model/base/format.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
 

@@ -27,8 +27,7 @@ std::string csv_field(const Json& value) {
   return value.is_number() && !value.is_number_integer() ? csv_number(value.get<double>()) : value.dump();
 }
 
-Json json_of(const Table& table) {
-  auto list = Json::array();
+void add_rows(Json& list, const Table& table) {
   for (const auto& row : table.rows) {
     auto entry = Json::object();
     for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -36,7 +35,6 @@ Json json_of(const Table& table) {
         entry[table.columns[i].key] = cell.value;
     list.push_back(std::move(entry));
   }
-  return list;
 }
 
 std::string csv_of(const Table& table, bool has_header) {
@@ -119,6 +117,21 @@ std::string text_of(const Table& table) {
   return text;
 }
 
+namespace {
+
+/// The text as a cell of Markdown: neither the end of the cell nor a tag.
+std::string escape_markdown(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += "\\|";
+    else if (c == '<') result += "&lt;";
+    else result += c == '\n' ? ' ' : c;
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string markdown_of(const Table& table) {
   const auto columns = columns_in(table, Forms::page);
   std::string text;
@@ -134,7 +147,7 @@ std::string markdown_of(const Table& table) {
   text += "|";
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += "\n";
-  for (const auto& row : table.rows) add([&](std::size_t i) { return text_of(row, i, table); });
+  for (const auto& row : table.rows) add([&](std::size_t i) { return escape_markdown(text_of(row, i, table)); });
   return text;
 }
 
@@ -171,7 +184,7 @@ Json Document::json() const {
                table && !table->key.empty() && has(table->forms, Forms::json)) {
       auto& list = json[table->key];
       if (list.is_null()) list = Json::array();
-      for (const auto& row : json_of(*table)) list.push_back(row);
+      add_rows(list, *table);
     }
   }
   return json;

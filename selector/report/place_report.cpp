@@ -6,7 +6,6 @@
 #include <set>
 
 #include "model/base/error.hpp"
-#include "model/base/format.hpp"
 #include "model/base/text.hpp"
 
 namespace commpass {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/pattern/grid.hpp"
@@ -59,17 +60,16 @@ bool is_all_with_all(const Record& record, const RecordedExchange& exchange) {
 }
 
 /// The record with one exchange for all patterns of all ranks with all that one place has: of their mean blocks.
-Record with_joined_patterns(const Record& record) {
-  auto joined = record;
-  joined.exchanges.clear();
-  for (const auto& exchange : record.exchanges) {
+Record with_joined_patterns(Record joined) {
+  auto exchanges = std::exchange(joined.exchanges, {});
+  for (auto& exchange : exchanges) {
     const auto is_same = [&](const RecordedExchange& other) {
       return other.site == exchange.site && other.call == exchange.call && !other.equal_bytes &&
-             is_all_with_all(record, other);
+             is_all_with_all(joined, other);
     };
     const auto known = std::ranges::find_if(joined.exchanges, is_same);
     if (known == joined.exchanges.end() || !is_same(exchange)) {
-      joined.exchanges.push_back(exchange);
+      joined.exchanges.push_back(std::move(exchange));
       continue;
     }
     known->calls += exchange.calls;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "model/base/error.hpp"
 #include "model/pattern/generate.hpp"

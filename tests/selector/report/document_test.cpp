@@ -53,6 +53,16 @@ TEST(Document, IsCsvWithQuotedFields) {
             "longer than all,2,\n");
 }
 
+TEST(Document, IsMarkdownWhoseCellsEndWhereTheyShould) {
+  Document document;
+  Table table{"rows", {{.key = "site", .heading = "site"}}};
+  table.add({"exchange<std::vector<int>> || other"});
+  document.add(std::move(table));
+  EXPECT_NE(document.write(Form::markdown).find("| exchange&lt;std::vector&lt;int>> \\|\\| other |\n"),
+            std::string::npos)
+      << document.write(Form::markdown);
+}
+
 TEST(Document, JoinsTablesOfOneKey) {
   Document document;
   for (const int row : {1, 2}) {
