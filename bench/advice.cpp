@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <cstdio>
 
 #include "bench/options.hpp"
 #include "bench/summary.hpp"
@@ -48,7 +47,8 @@ std::string run_program(const Options& options, const Case& which, int ranks, co
 
 Record record_program(const Options& options, const Case& which, int ranks) {
   const auto file =
-      fmt::format("{}/{}-{}-{}.record.json", options.simulator.scratch, which.cluster.name, which.program, ranks);
+      fmt::format("{}/{}-{}-{}-for-{}.record.json", options.simulator.scratch, which.cluster.name, which.program, ranks,
+                  which.ranks);  // cases run at the same time
   const auto run = Json::parse(run_program(options, which, ranks, "record", file));
   auto record = read_record(file);
   // Ranks tell each other of each of so few calls, which longer runs do not.
@@ -75,14 +75,16 @@ Times measured(const Options& options, const Case& which) {
   const auto run = [&](const char* by) {
     return Json::parse(run_program(options, which, which.ranks, by, which.profile));
   };
-  const auto mpi = run("mpi"), always = run("always"), planned = run("planned");
+  const auto mpi = run("mpi"), always = run("always");
+  const auto planned_s = [&] {
+    const auto planned = run("planned");
+    return planned.at("plan_s").get<double>() + calls * planned.at("call_s").get<double>();
+  };
   const Seconds library_s = mpi.at("call_s").get<double>(), ours_s = always.at("call_s").get<double>();
   const auto turns = turns_of(calls, {library_s, ours_s, 0});
   return {calls * mpi.at("work_s").get<double>(), calls * library_s,
           turns.opening_s + (turns.library + turns.both) * library_s + (turns.ours + turns.both) * ours_s,
-          mpi.at("is_changing").get<bool>()
-              ? calls * ours_s
-              : planned.at("plan_s").get<double>() + calls * planned.at("call_s").get<double>()};
+          mpi.at("is_changing").get<bool>() ? calls * ours_s : planned_s()};
 }
 
 struct Advised {
@@ -111,7 +113,8 @@ std::vector<Result> run_case(const Options& options, const Case& which) {
   for (const int ranks : recorded_ranks) records.push_back(record_program(options, which, ranks));
   std::vector<Advised> all_advice;
   try {
-    all_advice.push_back(advise_by(scaled(records, which.ranks).record, "8, 16", which));
+    all_advice.push_back(advise_by(scaled(records, which.ranks).record,
+                                   fmt::format("{}, {}", recorded_ranks[0], recorded_ranks[1]), which));
   } catch (const InputError&) {  // NOLINT(bugprone-empty-catch): the records do not tell of other ranks
   }
   all_advice.push_back(advise_by(record_program(options, which, which.ranks), std::to_string(which.ranks), which));
@@ -150,9 +153,6 @@ void print_case(const Result& r) {
       saved(r.measured, r.measured.changed_s));
   std::fflush(stdout);
 }
-
-/// The factor, at least 1, by which a ratio is off.
-double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
 
 Json summary_of(const std::vector<Result>& results) {
   std::vector<double> library, changed, overstated{0}, untrue{0};

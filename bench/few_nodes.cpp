@@ -23,7 +23,7 @@ FactorError factor_error(const std::vector<MeasuredTime>& times, const std::vect
   for (std::size_t i = 0; i < times.size(); ++i)
     if (predicted[i] && (!nodes || times[i].of.nodes == *nodes)) {
       ratios.push_back(*predicted[i] / times[i].fastest_s);
-      factors.push_back(std::max(ratios.back(), 1 / ratios.back()));
+      factors.push_back(factor_of(ratios.back()));
     }
   constexpr double most = 0.9;
   return {commpass::median(factors), quantile(factors, most), geometric_mean(ratios)};

@@ -30,8 +30,6 @@ double upper_quantile(std::vector<double> values, double fraction) {
 
 constexpr double tie_ratio = 1.000001;  ///< prices and times that differ by less are equal
 
-double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
-
 class Judge {
  public:
   Judge(const std::vector<MeasuredTime>& times, const std::map<std::string, JudgedMachine>& machines)

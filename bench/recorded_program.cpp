@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <simgrid/s4u.hpp>

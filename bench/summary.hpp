@@ -9,6 +9,9 @@
 
 namespace commpass::bench {
 
+/// The factor, at least 1, by which a ratio is off.
+inline double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
+
 /// The value below or at which a fraction of them lies.
 inline double quantile(std::vector<double> values, double fraction) {
   std::ranges::sort(values);
