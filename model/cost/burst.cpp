@@ -1,6 +1,6 @@
 // The burst model: every rank has a clock, and the cost is the last clock.
 //
-// Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
+// TimedBatch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
 //   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
 //   begin    B_k = L_k + (β_k − β)·s_k, with the least β of the channel: what a slower protocol takes longer is time
 //                  before its bytes can move. Of one that waits for its receiver (rendezvous), when that enters the
@@ -19,35 +19,30 @@
 // Before each batch every rank is busy with the calls that begin and end it, if these were measured. Before each batch
 // between nodes that follows another one of its stage, ranks of N nodes wait skew·√N for one another.
 //
-// Servers are asked batch by batch. Where that misses much, since some ranks are in their next batch already, all
-// batches are run in order of time first (overlap.hpp), and then again as above with what servers did there.
+// Batches are run in order of time, each rank on its own (simulation.hpp): messages in flight at the same time share
+// rates, whatever their batch.
 //
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
-// beyond that.
+// beyond that. All ranks are through with it, and with a batch that stands for several, before any goes on.
 #include <algorithm>
+#include <cmath>
+#include <deque>
+#include <iterator>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "model/cost/batches.hpp"
-#include "model/cost/clocks.hpp"
 #include "model/cost/models.hpp"
-#include "model/cost/overlap.hpp"
+#include "model/cost/simulation.hpp"
 #include "model/cost/staging.hpp"
 #include "model/cost/trace.hpp"
 
 namespace commpass {
 
 namespace {
-
-StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> seconds, Clocks& clocks) {
-  auto cost = stage_of(label, bytes_max);
-  const auto before = clocks.latest();
-  clocks.stage(seconds);
-  cost.seconds = clocks.latest() - before;
-  cost.parts = clocks.take_parts();
-  return cost;
-}
 
 /// The arguments of evaluate_burst.
 struct Priced {
@@ -57,103 +52,148 @@ struct Priced {
   Usage usage;
   const Foldings* foldings;
   const Staging* staging;
+  Overlaps overlaps;
 
   FoldedOf stage(std::size_t s) const { return {layout, schedule.stages[s].messages, of_stage(foldings, s)}; }
 };
 
-/// Each rank's copies before its first message.
-void begin_exchange(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, Cost& total) {
-  if (priced.staging) {
-    recorder.begin_stage(-1);
-    total.stages.push_back(add_copies(to_host_label, priced.staging->sent_max, priced.staging->to_host, clocks));
-    total.seconds = clocks.latest();
-    recorder.begin_stage(0);
-  }
-  for (Rank rank = 0; rank < priced.schedule.ranks; ++rank)
-    if (const auto bytes = priced.schedule.self_bytes[static_cast<std::size_t>(rank)]; bytes > 0)
-      clocks.copy_to_itself(rank, bytes);
+/// The wait of ranks for one another before a batch: skew_s of the machine, where the batch follows another one of its
+/// stage.
+Seconds skew_seconds(const FoldedOf& batch, const Layout& layout, const Machine& machine) {
+  const auto skew_s = machine.operations.skew_s.value_or(0);
+  if (skew_s == 0 || batch.messages.empty() || batch.messages.front().batch == 0) return 0;
+  const bool leaves_nodes = std::ranges::any_of(
+      batch.messages, [&](const Message& message) { return batch(message).level > layout.node_level(); });
+  return leaves_nodes ? skew_s * std::sqrt(layout.nodes()) : 0;
 }
 
-/// Batch by batch.
-/// @param moved  known times of each message; empty: none
-Cost run_all(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, std::span<const Moved> moved = {}) {
-  Cost total;
-  begin_exchange(priced, clocks, recorder, total);
-  clocks.know(moved);
-  const auto& stages = priced.schedule.stages;
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    const auto folded_of = priced.stage(s);
-    auto cost = count_messages(stages[s], folded_of.given);
-    const auto entered = stages[s].info.by_library ? clocks.now() : std::vector<Seconds>();
-    recorder.begin_stage(static_cast<int>(s));
-    clocks.begin_stage(stages[s].info);
-    const Batches batches(folded_of);
-    for (const auto& batch : batches) clocks.run(batch);
-    if (stages[s].info.by_library) clocks.add_library(folded_of, entered);
-    cost.seconds = clocks.latest() - total.seconds;
-    cost.parts = clocks.take_parts();
-    total.seconds += cost.seconds;
-    total.stages.push_back(std::move(cost));
-  }
-  if (priced.staging) {
-    recorder.begin_stage(static_cast<int>(stages.size()));
-    total.stages.push_back(
-        add_copies(to_device_label, priced.staging->received_max, priced.staging->to_device, clocks));
-  }
-  total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
-  return total;
+std::uint32_t times_of(const FoldedOf& batch) {
+  return batch.messages.empty() ? 1 : batch(batch.messages.front()).batches;
 }
 
-/// Do batches overlap so much that their order matters, and is it affordable to run them in order of time?
-bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
-  constexpr double overlap_ratio_min = 0.005;            // of the price
-  constexpr std::size_t ordered_messages_max = 500'000;  // at 0.3 to 0.5 us each, 0.2 s
-  if (clocks.overlap() <= overlap_ratio_min * clocks.latest()) return false;
-  std::size_t messages = 0;
-  for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
-    const auto& stage = priced.schedule.stages[s];
-    if (stage.info.by_library) return false;
-    if (std::ranges::any_of(of_stage(priced.foldings, s), [](const Folded& f) { return f.batches > 1; })) return false;
-    messages += stage.messages.size();
+/// A stage that the MPI library runs ends this much later than its messages.
+/// @param entered  when each rank entered the stage; it does not leave earlier, however fast the library is
+void add_library(const FoldedOf& stage, int number, std::span<const Seconds> entered, const Priced& priced,
+                 Simulation& simulation) {
+  const auto [key, call_s, each] = library_call(priced.machine.operations, priced.usage);
+  if (!call_s)
+    throw InputError("profile " + priced.machine.name,
+                     std::string("it has no ") + key + ", which the MPI library's collective costs",
+                     "calibrate, or use another strategy");
+  std::vector<std::int64_t> ends(entered.size());  // of messages, at each rank
+  for (const auto& message : stage.messages)
+    for (const Rank rank : {message.from, message.to})
+      ends[at(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
+  for (Rank rank = 0; rank < std::ssize(ends); ++rank) {
+    const auto now = simulation.now()[at(rank)];
+    const auto left = std::max(entered[at(rank)], now + *call_s + static_cast<double>(ends[at(rank)]) * each);
+    simulation.spend(rank, left - now, CostPart::library, Activity::library, number);
   }
-  return messages <= ordered_messages_max;
 }
 
-std::vector<Moved> move_in_order_of_time(const Priced& priced) {
-  Clocks clocks(priced.schedule, priced.layout, priced.machine, priced.usage, nullptr);
-  TraceRecorder no_trace;
-  Cost copies;
-  begin_exchange(priced, clocks, no_trace, copies);
-  const auto calls_s = batch_calls_s(priced.machine, priced.usage);
-  std::vector<Batches> stages;
-  std::vector<TimedBatch> batches;
-  for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
-    const bool datatypes = may_use_datatypes(priced.schedule.stages[s].info, priced.usage);
-    for (const auto& batch : stages.emplace_back(priced.stage(s))) {
-      const auto skew_s = follows_another(batch) ? skew_seconds(batch, priced.layout, priced.machine) : 0;
-      batches.push_back({batch, datatypes, calls_s + skew_s});
+/// Runs the stages of a schedule.
+class Stages {
+ public:
+  Stages(const Priced& priced, Simulation& simulation) : priced_(priced), simulation_(simulation) {
+    const auto& operations = priced.machine.operations;
+    calls_s_ = (priced.usage == Usage::planned ? operations.batch_s : operations.batch_once_s).value_or(0);
+  }
+
+  void run() {
+    const auto& stages = priced_.schedule.stages;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      const auto& batches = kept_.emplace_back(priced_.stage(s));
+      if (stages[s].info.by_library) run_by_library(s, batches);
+      else add(s, batches);
+    }
+    run_waiting();
+  }
+
+ private:
+  TimedBatch batch_of(std::size_t stage, const FoldedOf& messages) const {
+    return {.messages = messages,
+            .stage = static_cast<int>(stage),
+            // They are made once, and moved by our requests.
+            .may_use_datatypes = priced_.usage == Usage::planned && !priced_.schedule.stages[stage].info.by_library,
+            .wait_s = skew_seconds(messages, priced_.layout, priced_.machine),
+            .calls_s = calls_s_};
+  }
+
+  void add(std::size_t stage, const Batches& batches) {
+    for (const auto& messages : batches) {
+      waiting_.push_back(batch_of(stage, messages));
+      const bool is_last = &messages == &*std::prev(batches.end());
+      if (const auto times = times_of(messages); times > 1) {
+        const auto repeated = waiting_.back();
+        waiting_.pop_back();
+        run_waiting();
+        simulation_.run_repeated(repeated, times);
+        if (is_last) simulation_.end_stage(stage);
+      } else {
+        waiting_.back().ends_stage = is_last;
+        if (priced_.overlaps == Overlaps::ignored) run_waiting();
+      }
     }
   }
-  return move_overlapping(batches, clocks.now(), priced.layout, priced.machine);
+
+  void run_by_library(std::size_t stage, const Batches& batches) {
+    run_waiting();
+    const auto entered = simulation_.now();
+    for (const auto& messages : batches) waiting_.push_back(batch_of(stage, messages));
+    run_waiting();
+    add_library(priced_.stage(stage), static_cast<int>(stage), entered, priced_, simulation_);
+    simulation_.end_stage(stage);
+  }
+
+  void run_waiting() {
+    if (!waiting_.empty()) simulation_.run(waiting_);
+    waiting_.clear();
+  }
+
+  const Priced& priced_;
+  Simulation& simulation_;
+  Seconds calls_s_ = 0;  // of those that begin and end a batch
+  std::deque<Batches> kept_;
+  std::vector<TimedBatch> waiting_;  // those that are run together
+};
+
+StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> seconds, int stage,
+                     Simulation& simulation) {
+  auto cost = stage_of(label, bytes_max);
+  const auto before = simulation.latest();
+  for (Rank rank = 0; rank < std::ssize(seconds); ++rank)
+    simulation.spend(rank, seconds[at(rank)], CostPart::staging, Activity::copy, stage);
+  const auto end = simulation.end_of_all();
+  cost.seconds = end.when - before;
+  cost.parts = end.parts;
+  return cost;
 }
 
 }  // namespace
 
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
                     const Foldings* foldings, Trace* trace, const Staging* staging, Overlaps overlaps) {
-  const Priced priced{schedule, layout, machine, usage, foldings, staging};
-  std::vector<Moved> moved;
-  {
-    Clocks clocks(schedule, layout, machine, usage, nullptr);
-    TraceRecorder no_trace;
-    auto total = run_all(priced, clocks, no_trace);
-    if (overlaps == Overlaps::priced && is_worth_ordering(priced, clocks)) moved = move_in_order_of_time(priced);
-    else if (!trace) return total;
+  const Priced priced{schedule, layout, machine, usage, foldings, staging, overlaps};
+  TraceRecorder recorder(trace ? schedule.ranks : 0);
+  Simulation simulation(schedule.ranks, schedule.stages.size(), layout, machine, trace ? &recorder : nullptr);
+  Cost total;
+  if (staging) total.stages.push_back(add_copies(to_host_label, staging->sent_max, staging->to_host, -1, simulation));
+  auto last = simulation.latest();
+  for (Rank rank = 0; rank < schedule.ranks; ++rank)
+    if (const auto bytes = schedule.self_bytes[at(rank)]; bytes > 0) simulation.copy_to_itself(rank, bytes);
+  Stages(priced, simulation).run();
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& end = simulation.end_of(s);
+    auto cost = count_messages(schedule.stages[s], of_stage(foldings, s));
+    cost.seconds = end.when - std::exchange(last, end.when);
+    cost.parts = end.parts;
+    total.stages.push_back(std::move(cost));
   }
-  TraceRecorder recorder;
-  Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
-  auto total = run_all(priced, clocks, recorder, moved);
-  if (trace) *trace = recorder.take(total, clocks.now());
+  if (staging)
+    total.stages.push_back(add_copies(to_device_label, staging->received_max, staging->to_device,
+                                      static_cast<int>(schedule.stages.size()), simulation));
+  total.seconds = simulation.latest();  // also without stages: a single rank copies to itself
+  if (trace) *trace = recorder.take(total, simulation.now());
   return total;
 }
 

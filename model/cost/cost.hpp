@@ -39,7 +39,7 @@ struct Cost {
   std::vector<StageCost> stages;
 };
 
-/// Do ranks that are in their next batch share rates with those that are not? Without that a price is found sooner, and
+/// Do messages of a batch share rates with those of earlier and later ones? Without that a price is found sooner, and
 /// is too low where it matters.
 enum class Overlaps { priced, ignored };
 

@@ -33,6 +33,12 @@ class EventQueue {
     }
   }
 
+  /// When the earliest one happens. The queue is not empty.
+  Seconds next() {
+    while (heap_.empty()) refill();
+    return heap_.front().when;
+  }
+
   /// Takes the earliest one. The queue is not empty.
   Event pop() {
     while (heap_.empty()) refill();

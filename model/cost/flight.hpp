@@ -14,49 +14,56 @@
 
 namespace commpass {
 
-/// A message on its way, or several of one sender, one right after another.
+/// A message, or several of one sender, one right after another.
+struct Load {
+  double bytes = 0;            ///< of one
+  double least_beta = 0;       ///< of its channel: by which bytes move
+  std::uint32_t messages = 1;  ///< that it stands for
+
+  /// By which the last leaves later than the first.
+  Seconds earlier_latency(const Protocol& protocol) const { return (messages - 1) * protocol.alpha_next_s; }
+  Seconds earlier_transfer(const Protocol& protocol) const { return (messages - 1) * (protocol.beta_next() * bytes); }
+  /// That one takes to move.
+  Seconds moving() const { return least_beta * bytes; }
+};
+
+/// What of it changes on its way. Events come to flights in any order, so one fits into a cache line.
 struct Flight {
-  const Message* message = nullptr;
   const Protocol* protocol = nullptr;
-  Rank from = 0, to = 0;        ///< of the message: read for each event
-  Level level = 0;              ///< of its ends
-  Level channel_level = 0;      ///< whose channel it takes
-  bool is_eager = false;        ///< does its sender go on without waiting for the receiver?
-  bool awaits_receive = false;  ///< do its bytes wait until the receiver comes?
-  bool was_awaited = false;     ///< was it the receiver that was late?
-  std::uint32_t messages = 1;
-  int senders = 1;             ///< ranks that send such a message at the same time, and share the same
-  Seconds begin = 0;           ///< B_k of the first
   Seconds moves_from = 0;      ///< M_k of the first
-  double move_s_per_byte = 0;  ///< β, of the fastest protocol of the channel
-  Seconds link_seconds = 0;    ///< that its bytes take on the link of its sender, alone; 0 if that is not known
   Seconds unshared_until = 0;  ///< when the last would have moved, if ranks shared nothing
   Seconds shared_until = 0;    ///< C_k, 0 if nothing is shared
-  Seconds arrival = 0;         ///< A_k
   // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
   Seconds latency = 0;
   Seconds transfer = 0;
+  std::uint32_t sending_turn = 0, receiving_turn = 0, arrival_number = 0;
+  Level level = 0;                  ///< of its ends
+  bool is_eager : 1 = false;        ///< does its sender go on without waiting for the receiver?
+  bool awaits_receive : 1 = false;  ///< do its bytes wait until the receiver comes?
+  bool was_awaited : 1 = false;     ///< was it the receiver that was late?
+  std::uint8_t servers_left = 0;    ///< that have not moved it
 
   /// The part of α that its sender is busy.
   Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
   /// The part of α that its receiver is busy.
   Seconds taking() const { return std::min(protocol->alpha_receive_s.value_or(0), protocol->alpha_s - launching()); }
-  double bytes() const { return static_cast<double>(message->bytes) * messages; }
+  /// From its begin until it moves.
+  Seconds waking() const { return protocol->alpha_s - launching() - taking(); }
 
-  /// When it has moved, from when on it moves.
-  void set_begin(Seconds when) {
-    begin = when;
-    moves_from = begin + protocol->alpha_s - launching() - taking();
-    unshared_until = moves_from + earlier_latency() + earlier_transfer() + bytes_seconds() - handling();
+  /// B_k of the first
+  Seconds begin() const { return moves_from - waking(); }
+  void set_begin(Seconds when, const Load& load) {
+    moves_from = when + waking();
+    unshared_until = moves_from + load.earlier_latency(*protocol) + load.earlier_transfer(*protocol) + load.moving();
   }
 
   /// Where it waits for its receiver, its bytes do not move before that has posted its receive.
-  void await(Seconds posted) {
-    if (!awaits_receive || posted <= begin) return;
+  void await(Seconds posted, const Load& load) {
+    if (!awaits_receive || posted <= begin()) return;
     was_awaited = true;
-    latency = earlier_latency() + protocol->alpha_s - launching();
-    transfer = earlier_transfer() + bytes_seconds() - handling();
-    set_begin(posted);
+    latency = load.earlier_latency(*protocol) + protocol->alpha_s - launching();
+    transfer = load.earlier_transfer(*protocol) + load.moving();
+    set_begin(posted, load);
   }
 
   /// The link of its sender has moved it, among other messages of that sender.
@@ -65,93 +72,69 @@ struct Flight {
     unshared_until = std::max(unshared_until, when);
   }
 
-  void arrive() { arrival = std::max(unshared_until, shared_until) + taking(); }
-
-  /// The time before the bytes of the first can move: what a slower protocol takes longer.
-  Seconds handling() const { return (protocol->beta_s_per_byte - move_s_per_byte) * each_bytes(); }
-  /// By which the last leaves later than the first.
-  Seconds earlier_latency() const { return (messages - 1) * protocol->alpha_next_s; }
-  Seconds earlier_transfer() const { return (messages - 1) * (protocol->beta_next() * each_bytes()); }
-
- private:
-  double each_bytes() const { return static_cast<double>(message->bytes); }
-  Seconds bytes_seconds() const { return protocol->beta_s_per_byte * each_bytes(); }
+  /// A_k
+  Seconds arrival() const { return std::max(unshared_until, shared_until) + taking(); }
 };
 
-/// By which bytes move: Channel::least_beta of each level, 0 where there is no channel.
-std::array<double, most_levels> least_betas(const Machine& machine);
+static_assert(sizeof(Flight) <= 64);
+
+/// The channel of a level, and what of it flights ask for.
+struct LevelChannel {
+  const Channel* channel = nullptr;  ///< null: there is none
+  double least_beta = 0;             ///< Channel::least_beta
+};
+using LevelChannels = std::array<LevelChannel, most_levels>;
+LevelChannels channels_of(const Machine& machine);
+
+/// What is known before its sender begins.
+/// @param level  of its ends, which has a channel
+Flight flight_of(const Message& message, Level level, const LevelChannels& channels);
 
 /// Launches the messages of one sender, one after another.
 class Launching {
  public:
-  /// Both must live as long as this.
-  Launching(const Layout& layout, const Machine& machine)
-      : layout_(layout), machine_(machine), least_beta_(least_betas(machine)) {}
-
   /// @param clock  when the sender begins
-  void begin(Seconds clock) {
-    clock_ = clock;
-    latency_ = transfer_ = 0;
-  }
+  explicit Launching(Seconds clock) : clock_(clock) {}
 
   /// The next message, whose receiver is there.
-  void next(const Message& message, const Folded& folded, Flight& flight) {
-    const auto& channel = host_channel(machine_, folded.level);
-    const auto& protocol = channel.protocol(message.bytes);
-    const auto size = static_cast<double>(message.bytes);
-    flight.message = &message;
-    flight.from = message.from;
-    flight.to = message.to;
-    flight.protocol = &protocol;
-    flight.level = folded.level;
-    flight.channel_level = layout_.channel_level(folded.level);
-    flight.is_eager = channel.is_eager(message.bytes);
-    flight.awaits_receive = channel.awaits_receive(message.bytes);
-    flight.messages = folded.messages;
-    flight.move_s_per_byte = least_beta_[folded.level];
-    flight.link_seconds = folded.messages * size / channel.link_rate_bytes_per_s;
-    flight.latency = latency_ + flight.earlier_latency() + protocol.alpha_s;
-    flight.transfer = transfer_ + flight.earlier_transfer() + protocol.beta_s_per_byte * size;
-    flight.set_begin(clock_ + latency_ + transfer_ + flight.launching() + flight.handling());
-    latency_ += flight.earlier_latency() + protocol.alpha_next_s;
-    transfer_ += flight.earlier_transfer() + protocol.beta_next() * size;
+  void next(Flight& flight, const Load& load) {
+    const auto& protocol = *flight.protocol;
+    const Seconds alone = protocol.beta_s_per_byte * load.bytes;
+    // What a slower protocol takes longer is time before the bytes of the first can move.
+    const Seconds handling = alone - load.moving();
+    flight.latency = latency_ + load.earlier_latency(protocol) + protocol.alpha_s;
+    flight.transfer = transfer_ + load.earlier_transfer(protocol) + alone;
+    flight.set_begin(clock_ + latency_ + transfer_ + flight.launching() + handling, load);
+    latency_ += load.earlier_latency(protocol) + protocol.alpha_next_s;
+    transfer_ += load.earlier_transfer(protocol) + protocol.beta_next() * load.bytes;
   }
 
   /// When all have left so far.
   Seconds left_at() const { return clock_ + latency_ + transfer_; }
+  Seconds latency() const { return latency_; }
+  Seconds transfer() const { return transfer_; }
 
  private:
-  const Layout& layout_;
-  const Machine& machine_;
-  std::array<double, most_levels> least_beta_;
-  Seconds clock_ = 0, latency_ = 0, transfer_ = 0;  // of the sender's messages so far
+  Seconds clock_, latency_ = 0, transfer_ = 0;  // of the sender's messages so far
 };
 
 /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
 /// @param launched  when all messages of its sender have left it
 inline Seconds out_at(const Flight& flight, Seconds launched) {
-  return flight.is_eager ? launched : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
+  return flight.is_eager ? launched : flight.arrival() - flight.protocol->alpha_receive_s.value_or(0);
 }
 
 /// A message that comes to a rank.
 struct Arrival {
   Seconds when;
-  Seconds taking;  ///< that its receiver needs for it
-  Rank to;
+  Seconds taking;        ///< that its receiver needs for it
+  Seconds unpacking;     ///< and for its pieces
+  std::uint32_t flight;  ///< a number
   std::uint32_t messages;
   Level channel_level;
   bool is_after_sends;  ///< is it taken in when its receiver's own messages have left?
+  bool is_unpacked;
 };
-
-inline Arrival arrival_of(const Flight& flight) {
-  const auto& protocol = *flight.protocol;
-  return {flight.arrival,
-          flight.messages * protocol.receive_seconds(flight.message->bytes),
-          flight.to,
-          flight.messages,
-          flight.channel_level,
-          protocol.takes_after_sends()};
-}
 
 /// When a rank takes in its messages.
 struct TakingIn {
@@ -159,7 +142,7 @@ struct TakingIn {
   Seconds finish = 0;
 };
 
-/// @param arrivals  are sorted by time
+/// @param arrivals  get sorted by time
 /// @param clock     when the rank posts its receives
 /// @param launched  when its own messages have left it
 /// @param on_taken  called with each arrival and when it is taken in

@@ -25,32 +25,22 @@ std::span<const TraceSpan> Trace::spans_of(Rank rank) const {
   return {begin, end};
 }
 
-void TraceRecorder::begin_batch(std::span<const Seconds> now) {
-  began_.assign(now.begin(), now.end());
-  batches_.push_back(finishes_.size());
+void TraceRecorder::spend(Rank rank, Activity activity, int stage, Seconds begin, Seconds end, Rank peer, Bytes bytes) {
+  if (end > begin) spans_.push_back({rank, activity, stage, begin, end, peer, bytes});
 }
 
-void TraceRecorder::spend(Rank rank, Activity activity, Seconds begin, Seconds end, Rank peer, Bytes bytes) {
-  if (end > begin) spans_.push_back({rank, activity, stage_, begin, end, peer, bytes});
+void TraceRecorder::finish(const Finish& finish) {
+  last_finish_[at(finish.leg.to)] = static_cast<int>(finishes_.size());
+  finishes_.push_back(finish);
 }
 
-void TraceRecorder::finish(Rank rank, Seconds when, Rank from) {
-  finishes_.push_back({rank, from, stage_, began_[at(from)], when});
-}
-
-/// Back from the last finish: of a batch that the rank took part in, the latest of its finishes tells on whom it built.
+/// Back from the last finish.
 void TraceRecorder::follow_critical(Trace& trace) const {
-  Rank rank = static_cast<Rank>(std::ranges::max_element(trace.finish) - trace.finish.begin());
-  auto end = finishes_.end();
-  for (auto batch = batches_.rbegin(); batch != batches_.rend(); ++batch) {
-    const auto begin = finishes_.begin() + static_cast<std::ptrdiff_t>(*batch);
-    const Finish* last = nullptr;
-    for (auto finish = begin; finish != end; ++finish)
-      if (finish->rank == rank && (!last || finish->when > last->when)) last = &*finish;
-    end = begin;
-    if (!last) continue;
-    trace.critical.push_back({last->from, rank, last->stage, last->began, last->when});
-    rank = last->from;
+  const auto last = static_cast<Rank>(std::ranges::max_element(trace.finish) - trace.finish.begin());
+  for (int number = last_finish(last); number >= 0;) {
+    const auto& finish = finishes_[static_cast<std::size_t>(number)];
+    trace.critical.push_back(finish.leg);
+    number = finish.before;
   }
   std::ranges::reverse(trace.critical);
 }

@@ -53,27 +53,26 @@ Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machi
 /// Listens to the burst model. Private to the model.
 class TraceRecorder {
  public:
-  void begin_stage(int stage) { stage_ = stage; }
-  void begin_batch(std::span<const Seconds> now);
-  void spend(Rank rank, Activity activity, Seconds begin, Seconds end, Rank peer = -1, Bytes bytes = 0);
-  /// @param from  the rank whose time since the batch began led to it
-  void finish(Rank rank, Seconds when, Rank from);
+  /// A rank is through with a batch.
+  struct Finish {
+    TraceLeg leg;  ///< whose time since the batch began led to it
+    int before;    ///< number of the finish of leg.from before that; -1: there is none
+  };
+
+  explicit TraceRecorder(int ranks) : last_finish_(static_cast<std::size_t>(ranks), -1) {}
+
+  void spend(Rank rank, Activity activity, int stage, Seconds begin, Seconds end, Rank peer = -1, Bytes bytes = 0);
+  void finish(const Finish& finish);
+  /// The number of a rank's latest finish; -1: there is none.
+  int last_finish(Rank rank) const { return last_finish_[at(rank)]; }
   Trace take(Cost cost, std::span<const Seconds> now);
 
  private:
-  struct Finish {
-    Rank rank, from;
-    int stage;
-    Seconds began, when;
-  };
-
   void follow_critical(Trace& trace) const;
 
-  int stage_ = 0;
   std::vector<TraceSpan> spans_;
-  std::vector<Seconds> began_;  // of each rank, the batch
   std::vector<Finish> finishes_;
-  std::vector<std::size_t> batches_;  // where each begins in finishes_
+  std::vector<int> last_finish_;  // by rank
 };
 
 }  // namespace commpass
