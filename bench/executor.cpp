@@ -13,6 +13,7 @@
 #include "bench/statistics.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/machine.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

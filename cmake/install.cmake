@@ -87,12 +87,17 @@ if(COMMPASS_FORTRAN)
 endif()
 
 if(TARGET commpass_runtime_shared AND COMMPASS_TESTS)
-  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR}
-                                $<TARGET_FILE:commpass_selector_shared>
+  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports $<TARGET_FILE:commpass_selector_shared>
                                 $<TARGET_FILE:commpass_runtime_shared>)
   add_executable(shared_test tests/shared/across_the_boundary.cpp)
   target_link_libraries(shared_test PRIVATE commpass_runtime_shared commpass_options commpass_cold)
   commpass_mpiexec_tests(shared_test shared_test 1)
+endif()
+
+find_program(COMMPASS_DOXYGEN doxygen)
+mark_as_advanced(COMMPASS_DOXYGEN)
+if(COMMPASS_DOXYGEN AND COMMPASS_MPI AND COMMPASS_TESTS)
+  add_test(NAME reference COMMAND ${PROJECT_SOURCE_DIR}/scripts/docs ${PROJECT_BINARY_DIR}/reference)
 endif()
 
 # Consumers are not built with sanitizers, so libraries with them cannot be linked.

@@ -5,8 +5,8 @@
 #error "Commpass needs C++20: compile with -std=c++20"
 #else
 
-#include "model/base/error.hpp"       // IWYU pragma: export
-#include "runtime/communicator.hpp"   // IWYU pragma: export
-#include "runtime/mpi/mpi_error.hpp"  // IWYU pragma: export
+#include "model/base/error.hpp"      // IWYU pragma: export
+#include "runtime/call_error.hpp"    // IWYU pragma: export
+#include "runtime/communicator.hpp"  // IWYU pragma: export
 
 #endif

@@ -5,13 +5,10 @@
 #error "Commpass needs C++20: compile with -std=c++20"
 #else
 
-#include "model/base/error.hpp"                 // IWYU pragma: export
-#include "model/machine/profile_lookup.hpp"     // IWYU pragma: export
-#include "model/pattern/generate.hpp"           // IWYU pragma: export
-#include "model/pattern/matrix_file.hpp"        // IWYU pragma: export
-#include "model/pattern/matrix_pattern.hpp"     // IWYU pragma: export
-#include "model/pattern/metis_partition.hpp"    // IWYU pragma: export
-#include "selector/choose/explain.hpp"          // IWYU pragma: export
-#include "selector/choose/unnamed_profile.hpp"  // IWYU pragma: export
+#include "model/base/error.hpp"               // IWYU pragma: export
+#include "model/machine/profile.hpp"          // IWYU pragma: export
+#include "model/pattern/matrix_pattern.hpp"   // IWYU pragma: export
+#include "model/pattern/metis_partition.hpp"  // IWYU pragma: export
+#include "selector/predict.hpp"               // IWYU pragma: export
 
 #endif

@@ -59,7 +59,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   Profile found;
   auto planner = static_cast<int>(PlannerMode::estimate);
   const auto hosts = host_names(MPI_COMM_WORLD);
-  const auto detected = detect_layout(MPI_COMM_WORLD);
+  auto layout = detect_layout(MPI_COMM_WORLD);
   all_or_none(MPI_COMM_WORLD, [&] {
     arguments.launches.require_none();
     const auto environment = read_environment();
@@ -71,13 +71,15 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
       throw InputError(arguments.cartesian ? "--cartesian" : "--halo", "the pattern is no Cartesian neighbourhood",
                        "use --generate cartesian:…");
     if (is_planned(arguments)) measurement.planned = selection.named_strategies(cartesian);
-    measurement.layout = selection.layout.find(ranks, environment);
+    if (const auto given = selection.layout.find(ranks, environment)) {
+      layout = *given;
+      measurement.layout = places_text(layout);
+    }
     measurement.shows_progress =
         rank == 0 &&
         show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
-      found = read_profile(find_profile_or_default(selection.profile, environment, fingerprint_here(),
-                                                   measurement.layout ? *measurement.layout : detected));
+      found = read_profile(find_profile_or_default(selection.profile, environment, fingerprint_here(), layout));
       set_parameters(found, selection.settings);
       setting.origin = describe_origin(found, std::time(nullptr));
       setting.pace = pace_of(found);
@@ -89,7 +91,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   measurement.planner = static_cast<PlannerMode>(planner);
   measurement.machine =
       with_stand_ins(parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine);
-  auto here = surroundings_here(measurement.layout ? *measurement.layout : detected);
+  auto here = surroundings_here(layout);
   here.hosts = hosts;
   if (rank == 0) setting.warning = provenance_warning(found, here);
   return setting;
@@ -109,7 +111,8 @@ void warn_of_launch(const Setting& setting, Rank rank) {
   if (!is_comparable) return;
   const auto& [arguments, machine, layout, model, planned, planner, shows_progress] = setting.measurement;
   const OwnCommunicator own(MPI_COMM_WORLD);
-  const auto paces = time_message_latencies(own.get(), layout ? *layout : detect_layout(MPI_COMM_WORLD), machine);
+  const auto paces =
+      time_message_latencies(own.get(), layout.empty() ? detect_layout(MPI_COMM_WORLD) : parse_layout(layout), machine);
   if (const auto pace = pace_warning(setting.pace, paces); rank == 0 && !pace.empty()) warn(pace + ".");
 }
 

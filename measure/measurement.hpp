@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "model/cost/cost.hpp"
-#include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/planner_mode.hpp"
 #include "selector/commands/program_arguments.hpp"
@@ -21,7 +20,7 @@ namespace commpass {
 struct Measurement {
   const MeasureArguments& arguments;
   Machine machine{};
-  std::optional<Layout> layout{};
+  std::string layout{};  ///< as text; empty: the detected one
   CostModel model{};
   std::vector<Strategy> planned{};              ///< strategies of planned exchanges; empty: all that are offered
   PlannerMode planner = PlannerMode::estimate;  ///< of rank 0's environment, for calls that recur

@@ -39,7 +39,7 @@ void write_place_report(MPI_Comm world, const std::string& target) noexcept {
     int is_table = target == "-" ? 1 : 0;
     PMPI_Bcast(&is_table, 1, MPI_INT, 0, own.get());
     if (is_table && !has_record(own)) return;  // an empty table is not printed, and a context reads a profile
-    const auto context = make_context(own.get(), "", nullptr, {});
+    const auto context = make_context(own.get(), "", nullptr);
     const auto gathered = gather_record(own);
     if (own.rank() != 0) return;
     const auto& record = gathered.record;

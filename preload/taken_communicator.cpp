@@ -319,7 +319,7 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     }
     // A duplicate would have the program's attributes, whose callbacks it does not expect then.
     const auto plain = OwnCommunicator::split(comm, 0);
-    of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr, {}));
+    of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr));
     of.engines->context->may_try_calls = false;  // calls are timed against the library's own here
     if (!of.engines->context->unpriced.empty()) {
       of.left_to_library = of.engines->context->unpriced;

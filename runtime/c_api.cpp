@@ -9,7 +9,7 @@ int create(MPI_Comm mpi_comm, const char* profile, const char* layout, MPI_Info 
   *comm = nullptr;
   return commpass::c::guarded([&] {
     *comm = new commpass_comm_state{commpass::Engines(
-        commpass::make_context(mpi_comm, profile ? profile : "", nullptr, {}, layout ? layout : "", info))};
+        commpass::make_context(mpi_comm, profile ? profile : "", nullptr, layout ? layout : "", info))};
   });
 }
 

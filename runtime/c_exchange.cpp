@@ -11,6 +11,7 @@
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 struct commpass_exchange_state {
   commpass::c::AnyExchange exchange;

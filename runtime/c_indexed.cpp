@@ -10,6 +10,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 namespace {
 

@@ -7,16 +7,19 @@
 #include "runtime/alltoall/started_alltoallv_state.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/planned_exchanges.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
 
 namespace commpass {
 
+GivenLayout::GivenLayout(const Layout& given) : text(places_text(given)) {}
+
 Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options)
     : engines_(std::make_unique<Engines>(
-          make_context(comm, profile, nullptr, options.layout, {}, options.info, options.limits))) {}
+          make_context(comm, profile, nullptr, options.layout.text, options.info, options.limits))) {}
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options)
     : engines_(std::make_unique<Engines>(
-          make_context(comm, {}, &machine, options.layout, {}, options.info, options.limits))) {}
+          make_context(comm, {}, &machine, options.layout.text, options.info, options.limits))) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;

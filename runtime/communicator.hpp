@@ -11,9 +11,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
-#include "model/machine/layout.hpp"
-#include "model/machine/machine.hpp"
+#include "model/machine/limits.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
@@ -25,14 +25,30 @@
 namespace commpass {
 
 struct Engines;
+class Layout;
+struct Machine;
 
+/// Which rank sits where, as text in the forms of COMMPASS_LAYOUT: "4x8", "0,0,1".
+struct GivenLayout {
+  std::string text{};  ///< empty: none is given
+
+  GivenLayout() = default;
+  /// As text, or that of a Layout, which programs of Commpass itself have.
+  // NOLINTBEGIN(google-explicit-constructor)
+  GivenLayout(const char* given) : text(given) {}
+  GivenLayout(std::string given) : text(std::move(given)) {}
+  GivenLayout(const Layout& given);
+  // NOLINTEND(google-explicit-constructor)
+};
+
+/// Settings that precede the environment and the profile.
 struct CommunicatorOptions {
-  std::optional<Layout> layout{};  ///< default: the hint, else COMMPASS_LAYOUT, else what MPI and hwloc say
-  MPI_Info info = MPI_INFO_NULL;   ///< hints: the keys commpass_profile, commpass_layout, commpass_strategy … in the
-                                   ///< place of COMMPASS_PROFILE … (docs/environment.md). Those that the given
-                                   ///< communicator has (MPI_Comm_get_info) hold, too, but these go before
-  Limits limits{};                 ///< those that are there go before the hint commpass_limits, COMMPASS_LIMITS and the
-                                   ///< profile (docs/profiles.md)
+  GivenLayout layout{};           ///< none: the hint, else COMMPASS_LAYOUT, else what MPI and hwloc say
+  MPI_Info info = MPI_INFO_NULL;  ///< hints: the keys commpass_profile, commpass_layout, commpass_strategy … in the
+                                  ///< place of COMMPASS_PROFILE … (docs/environment.md). Those that the given
+                                  ///< communicator has (MPI_Comm_get_info) hold, too, but these go before
+  Limits limits{};                ///< those that are there go before the hint commpass_limits, COMMPASS_LIMITS and the
+                                  ///< profile (docs/profiles.md)
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may
@@ -53,15 +69,15 @@ class Communicator {
   /// on this machine, else a built-in one, of which rank 0 says so once on stderr
   /// @throws Error, the same on every rank
   explicit Communicator(MPI_Comm comm, const std::string& profile = {}, const CommunicatorOptions& options = {});
-  /// @param machine  the same on every rank
+  /// @param machine  of commpass/predict.hpp; the same on every rank
   Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options = {});
   ~Communicator();
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
 
-  const Layout& layout() const;
-  const Machine& machine() const;
-  MPI_Comm mpi() const;  ///< ours: do not send on it
+  const Layout& layout() const;    ///< complete in model/machine/layout.hpp, for programs of Commpass itself
+  const Machine& machine() const;  ///< complete in commpass/predict.hpp
+  MPI_Comm mpi() const;            ///< ours: do not send on it
 
   /// Takes earlier measurements (ExchangeOptions::planner) from a file, in place of COMMPASS_WISDOM's, and keeps
   /// later ones there. Rank 0 reads and writes it, and the file need not be there yet. One that is no wisdom is left

@@ -29,18 +29,14 @@ namespace commpass {
 namespace {
 
 /// The layout that rank 0 is given or its environment names, else the detected one.
-Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const Environment& environment) {
+Layout choose_layout(MPI_Comm comm, const std::optional<std::string>& given) {
   const int ranks = ranks_in(comm);
   // As text, so that every rank has the same.
   std::string text;
   all_or_none(comm, [&] {
-    std::optional<Layout> layout = given;
-    if (!layout && environment.layout) layout = parse_layout(*environment.layout, ranks);
-    if (!layout) return;
-    if (layout->ranks() != ranks)
-      throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks),
-                       "use a layout for all its ranks");
-    if (rank_in(comm) == 0) text = places_text(*layout);
+    if (!given) return;
+    const auto layout = parse_layout(*given, ranks);
+    if (rank_in(comm) == 0) text = places_text(layout);
   });
   text = broadcast(comm, text);
   return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);
@@ -105,16 +101,15 @@ int largest_tag_of(MPI_Comm comm) {
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout, const std::string& layout_text,
-                                      MPI_Info info, const Limits& limits) {
+                                      const std::string& layout, MPI_Info info, const Limits& limits) {
   OwnCommunicator own = duplicate(user);
   const MPI_Comm comm = own.get();
   auto environment = agreed_environment(comm, user, info);
-  if (!layout_text.empty()) environment.layout = layout_text;
+  if (!layout.empty()) environment.layout = layout;
   if (own.rank() == 0) warn_unknown(environment);
   warn_unknown_hints(info, own.rank());
   warn_of_launcher();
-  auto known_layout = choose_layout(comm, layout, environment);
+  auto known_layout = choose_layout(comm, environment.layout);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
   known_machine.limits = agreed_limits(comm, known_machine.limits, environment, limits);
   if (const auto note = level_order_note(known_machine, known_layout); !note.empty()) warn_once(note + ".", own.rank());

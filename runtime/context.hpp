@@ -57,14 +57,13 @@ struct Context {
 /// Collective.
 /// @param profile  name or file, if no machine is given; empty: as find_machine
 /// @param machine  null, or the same on every rank
-/// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
-/// @param layout_text  goes before COMMPASS_LAYOUT; empty: none
-/// @param limits       those that are there go before hints, the environment and the profile
-/// @param info         hints, which go before those that MPI keeps of `comm`, and both before the environment
+/// @param layout   as text; that of rank 0 holds; empty: COMMPASS_LAYOUT, else what MPI and hwloc say
+/// @param info     hints, which go before those that MPI keeps of `comm`, and both before the environment
+/// @param limits   those that are there go before hints, the environment and the profile
 /// @throws Error, the same on every rank
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout, const std::string& layout_text = {},
-                                      MPI_Info info = MPI_INFO_NULL, const Limits& limits = {});
+                                      const std::string& layout = {}, MPI_Info info = MPI_INFO_NULL,
+                                      const Limits& limits = {});
 
 /// See Communicator::use_wisdom.
 void use_wisdom(Context& context, const std::string& file);

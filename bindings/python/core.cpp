@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/predict.hpp"
-#include "model/machine/stand_ins.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/pattern/pattern_statistics.hpp"
-#include "model/route/catalogue.hpp"
 #include "selector/environment/environment.hpp"
 
 namespace py = pybind11;
@@ -64,38 +62,13 @@ py::dict numbers_of(const Pattern& pattern) {
                   "receive_bytes"_a = spread(of.receive_bytes), "symmetry"_a = name_of(of.symmetry));
 }
 
-struct Prediction {
-  std::string strategy;
-  Seconds seconds = 0;
-  std::vector<StageCost> stages;
-  std::string explanation;
-};
-
-Profile profile_named(const std::string& name) {
-  const auto environment = read_environment();
-  const auto wanted = name.empty() ? environment.profile.value_or("") : name;
-  auto profile = wanted.empty() ? generic_profile()
-                                : read_profile(find_profile(wanted, profile_directories(environment.profile_places)));
-  profile.machine = with_stand_ins(std::move(profile.machine));
-  return profile;
-}
-
 std::vector<std::string> profile_paths() {
   return list_profiles(profile_directories(read_environment().profile_places));
 }
 
-std::vector<Prediction> predict(const Pattern& pattern, const std::string& profile, const std::string& layout_text,
-                                const std::vector<std::string>& named, const std::string& model) {
-  const auto layout = parse_layout(layout_text, pattern.ranks);
-  const auto machine = profile_named(profile).machine;
-  std::vector<Strategy> strategies;
-  for (const auto& name : named) strategies.push_back(parse_strategy(name));
-  const auto ranking = rank_strategies(pattern, layout, machine, parse_cost_model(model), strategies);
-  std::vector<Prediction> result;
-  for (std::size_t i = 0; i < ranking.size(); ++i)
-    result.push_back(
-        {to_string(ranking[i].strategy), ranking[i].cost.seconds, ranking[i].cost.stages, explain(ranking, i)});
-  return result;
+std::vector<Prediction> predicted(const Pattern& pattern, const std::string& profile, const std::string& layout,
+                                  const std::vector<std::string>& strategies, const std::string& model) {
+  return predict(pattern, layout, find_machine(profile), {strategies, parse_cost_model(model), {}});
 }
 
 void bind_patterns(py::module_& module) {
@@ -119,11 +92,11 @@ void bind_patterns(py::module_& module) {
 }
 
 void bind_predictions(py::module_& module) {
-  py::class_<StageCost>(module, "Stage")
-      .def_readonly("label", &StageCost::label)
-      .def_readonly("messages_max", &StageCost::messages_max)
-      .def_readonly("bytes_max", &StageCost::bytes_max)
-      .def_readonly("seconds", &StageCost::seconds);
+  py::class_<PredictedStage>(module, "Stage")
+      .def_readonly("label", &PredictedStage::label)
+      .def_readonly("messages_max", &PredictedStage::messages_max)
+      .def_readonly("bytes_max", &PredictedStage::bytes_max)
+      .def_readonly("seconds", &PredictedStage::seconds);
   py::class_<Prediction>(module, "Prediction")
       .def_readonly("strategy", &Prediction::strategy)
       .def_readonly("seconds", &Prediction::seconds)
@@ -133,7 +106,7 @@ void bind_predictions(py::module_& module) {
         return "<commpass.Prediction " + p.strategy + ": " + py::repr(py::float_(p.seconds)).cast<std::string>() +
                " s>";
       });
-  module.def("predict", &predict, py::arg("pattern"), py::arg("profile"), py::arg("layout"), py::arg("strategies"),
+  module.def("predict", &predicted, py::arg("pattern"), py::arg("profile"), py::arg("layout"), py::arg("strategies"),
              py::arg("model"));
   module.def("profile_paths", &profile_paths);
 }

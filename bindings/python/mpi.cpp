@@ -8,6 +8,7 @@
 #include "bindings/python/exchange_bindings.hpp"
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/commpass.hpp"
+#include "model/machine/layout.hpp"
 #include "model/machine/named_parameters.hpp"
 #include "runtime/mpi/agreement.hpp"
 
@@ -31,14 +32,10 @@ std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string&
                                        const std::string& limits) {
   CommunicatorOptions options;
   options.limits = parse_limits(limits);
-  const auto comm = communicator_of(handle);
-  if (!layout.empty()) {
-    int ranks = 0;
-    COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
-    options.layout = parse_layout(layout, ranks);
-  }
-  return unlocked(
-      [&] { return std::make_unique<OpenCommunicator>("Communicator", Communicator(comm, profile, options)); });
+  options.layout = layout;
+  return unlocked([&] {
+    return std::make_unique<OpenCommunicator>("Communicator", Communicator(communicator_of(handle), profile, options));
+  });
 }
 
 void alltoallv(OpenCommunicator& communicator, const py::array& send, const Numbers& send_counts,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/fit/provenance.hpp"
-#include "model/machine/verdict.hpp"
+#include "model/machine/machine_data.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@ namespace commpass {
 
 using Rank = int;            ///< 0 … P−1
 using Bytes = std::int64_t;  ///< a size in bytes, never negative
-using Seconds = double;
+using Seconds = double;      ///< a time
 
 /// A number that is not negative as an index.
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }

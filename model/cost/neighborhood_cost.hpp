@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/cost/cost.hpp"
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 #include "model/route/grid_way.hpp"
 
 namespace commpass {

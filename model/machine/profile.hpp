@@ -4,18 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/machine.hpp"
+#include "model/machine/machine_data.hpp"
 
 namespace commpass {
 
+/// A machine, and its measurement.
 struct Profile {
-  Machine machine;
+  Machine machine;                          ///< its parameters
   std::string provenance_json = "{}";       ///< a JSON object, kept as it was written
   std::vector<std::string> unknown_keys{};  ///< that were passed over; only a newer minor version may have them
 };
 
 /// What to_json writes. The minor version grows where keys are added that an older Commpass may pass over.
-inline constexpr int profile_schema_version = 3, profile_schema_minor = 1;
+inline constexpr int profile_schema_version = 3;
+inline constexpr int profile_schema_minor = 1;
 
 /// The largest uncertainty of a verdict.
 inline constexpr double most_uncertainty = 1e6;
@@ -33,6 +35,9 @@ inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
 /// Reads the file `path`.
 /// @throws InputError, also if it holds more than most_profile_bytes
 Profile read_profile(const std::string& path);
+
+/// The stand-in where no profile is named and none was measured here (profiles/generic.json).
+Profile generic_profile();
 
 /// The profile as JSON text of this version, with a newline at the end. parse_profile gives the same profile back.
 std::string to_json(const Profile& profile);

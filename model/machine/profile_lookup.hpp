@@ -50,7 +50,4 @@ std::string processor_model(const std::string& cpuinfo = "/proc/cpuinfo");
 /// The fingerprint of this node without its MPI library, which programs without MPI do not know.
 Fingerprint host_fingerprint();
 
-/// The stand-in where no profile is named and none was measured here (profiles/generic.json).
-Profile generic_profile();
-
 }  // namespace commpass

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 #include "model/pattern/pattern.hpp"
 
 namespace commpass {
@@ -25,11 +25,6 @@ struct Generator {
 };
 
 const std::vector<Generator>& generators();
-
-/// Makes the pattern that a text names, "KIND:key=value,…", for example "random:ranks=64,bytes=1KiB,degree=8".
-/// @param most_edges  refuse patterns that may have more
-/// @throws InputError
-Pattern generate_pattern(const std::string& text, std::int64_t most_edges = most_pattern_edges);
 
 /// An all-to-all with equal blocks.
 struct Alltoall {

@@ -11,17 +11,20 @@
 
 namespace commpass {
 
+/// A grid or torus of ranks.
 struct Grid {
   std::vector<int> dims;       ///< sizes, each 1 or more
   std::vector<bool> periodic;  ///< by dimension: is the rank beyond the last one the first?
   bool operator==(const Grid&) const = default;
 
+  /// How many there are.
   std::size_t dimensions() const { return dims.size(); }
   /// The product of the sizes.
   int ranks() const;
   /// How far the numbers of two ranks lie apart that are neighbours in a dimension.
   std::vector<int> weights() const;
 
+  /// The place of a rank in each dimension.
   std::vector<int> coordinates(Rank rank) const;
   /// @return nothing for coordinates beyond the edge of a dimension that is not periodic
   std::optional<Rank> rank_at(std::span<const int> coordinates) const;

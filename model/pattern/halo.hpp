@@ -1,28 +1,11 @@
 // Halos of arrays on a grid of ranks: which cells go to which neighbour, so that corners move with the faces.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "model/pattern/grid.hpp"
+#include "model/pattern/halo_array.hpp"
 
 namespace commpass {
-
-/// The part of an array that one rank owns, with a halo around it: of each dimension `depth` cells before and after.
-/// The last dimension lies one cell after the other in memory.
-struct HaloArray {
-  std::vector<int> extent;  ///< cells of the rank itself
-  std::vector<int> depth;   ///< at most as many as cells; 0: no halo in this dimension
-  Bytes cell_bytes = 0;
-
-  /// Cells with halo.
-  int size(std::size_t dimension) const { return extent[dimension] + 2 * depth[dimension]; }
-  /// Bytes of the array.
-  Bytes bytes() const;
-
-  /// @throws InputError unless it has the dimensions of the grid, each with 1 cell or more and a depth that fits
-  void validate(const Grid& grid, const std::string& place) const;
-};
 
 /// Cells begin … end − 1 in each dimension, counted from the first cell of the halo.
 struct HaloRegion {

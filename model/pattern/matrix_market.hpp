@@ -13,14 +13,16 @@ namespace commpass {
 
 /// The entries of a sparse matrix as they stand in the file; indices from 0.
 struct CoordinateMatrix {
+  /// The kind of its values.
   enum class Field { pattern, integer, real, complex };
+  /// Which of its entries are in the file.
   enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  Field field = Field::pattern;
+  std::int64_t rows = 0;                  ///< of the matrix
+  std::int64_t columns = 0;               ///< of the matrix
+  Field field = Field::pattern;           ///< pattern: there are no values
   Symmetry symmetry = Symmetry::general;  ///< other than general: the file holds the lower triangle only
-  std::vector<std::int64_t> row, column;
+  std::vector<std::int64_t> row, column;  ///< of each entry
   std::vector<double> value;  ///< the real part, infinite where it is beyond a double; empty for pattern matrices
 };
 

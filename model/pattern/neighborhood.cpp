@@ -1,4 +1,4 @@
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,6 @@
 // A Cartesian neighbourhood: on a grid every rank has neighbours at the same offsets (Cartesian paper §2).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,9 +9,6 @@
 #include "model/pattern/grid.hpp"
 
 namespace commpass {
-
-struct BufferPlaces;
-struct Pattern;
 
 /// Rank r sends block i to the rank at offset i from it, and receives block i from the rank at minus that offset.
 /// Offsets may be repeated, all zero, larger than the grid, and different ones may lead to the same rank. Beyond the
@@ -23,7 +19,9 @@ struct Neighborhood {
   std::vector<int> weights;  ///< how much goes to each neighbour, in any unit; empty: as much to all
   bool operator==(const Neighborhood&) const = default;
 
+  /// How many neighbours a rank has.
   int size() const { return static_cast<int>(offsets.size() / grid.dimensions()); }
+  /// The offset of a neighbour, a number for each dimension.
   std::span<const int> offset(int neighbor) const {
     const auto d = grid.dimensions();
     return std::span(offsets).subspan(static_cast<std::size_t>(neighbor) * d, d);
@@ -37,17 +35,6 @@ struct Neighborhood {
   void validate(const std::string& place) const;
 };
 
-/// What each neighbour gets.
-struct NeighborBytes {
-  std::vector<Bytes> bytes;  ///< by neighbour
-  bool is_same = false;      ///< all get the same bytes, as in an allgather
-
-  /// `bytes` for each.
-  static NeighborBytes equal(const Neighborhood& neighborhood, Bytes bytes, bool is_same) {
-    return {std::vector<Bytes>(static_cast<std::size_t>(neighborhood.size()), bytes), is_same};
-  }
-};
-
 /// All offsets with −radius … radius in each dimension but the zero one.
 std::vector<int> box_offsets(std::size_t dimensions, int radius);
 /// All offsets with `count` values from `first` up in each dimension (Cartesian paper §4.1.1), the zero one, too, if it
@@ -55,21 +42,5 @@ std::vector<int> box_offsets(std::size_t dimensions, int radius);
 std::vector<int> cube_offsets(std::size_t dimensions, int count, int first);
 /// Those with one coordinate of −radius … radius, and all others 0.
 std::vector<int> star_offsets(std::size_t dimensions, int radius);
-
-/// For each neighbour the number of those before it that lead to the same rank, wherever they start, and get something.
-std::vector<std::int32_t> indices_of(const Neighborhood& neighborhood, std::span<const Bytes> bytes);
-
-/// The bytes between ranks.
-/// @throws InputError for more than most_pattern_edges
-Pattern pattern_of(const Neighborhood& neighborhood, const NeighborBytes& sizes);
-
-/// Of the edges of pattern_of: buffers hold the blocks in the order of neighbours, and one that all get once.
-BufferPlaces buffer_places(const Neighborhood& neighborhood, const NeighborBytes& sizes);
-
-/// What "cartesian:…" asks for, without making its edges.
-struct CartesianPattern {
-  Neighborhood neighborhood;
-  NeighborBytes sizes;
-};
 
 }  // namespace commpass

@@ -52,6 +52,11 @@ struct BufferPlaces {
 Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes,
                      std::optional<Bytes> value_bytes = {});
 
+/// Makes the pattern that a text names, "KIND:key=value,…", for example "random:ranks=64,bytes=1KiB,degree=8".
+/// @param most_edges  refuse patterns that may have more
+/// @throws InputError
+Pattern generate_pattern(const std::string& text, std::int64_t most_edges = most_pattern_edges);
+
 /// Writes the file that read_pattern reads, under a temporary name first.
 /// @throws InputError, also if an edge has a payload, for which the file has no place
 void write_pattern(const Pattern& pattern, const std::string& path);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 #include "model/route/address.hpp"
 #include "model/route/route.hpp"
 #include "model/route/strategy.hpp"

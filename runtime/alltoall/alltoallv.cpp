@@ -8,6 +8,7 @@
 #include "runtime/alltoall/alltoallv_arguments.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 namespace commpass {
 

@@ -25,13 +25,7 @@ struct AlltoallvOptions {
   std::optional<Seconds> planner_seconds{};  ///< that timing may lose; nothing: 0.1 s, or 1 s if patient
 };
 
+/// A planned all-to-all.
 using PersistentAlltoallv = TypedExchange;
-
-struct AlltoallCall;
-
-/// Chooses and plans one, of a v or w (Communicator::alltoallv_init, alltoallw_init). Collective.
-/// @throws Error, the same on every rank
-PersistentAlltoallv plan_alltoall(const std::shared_ptr<Context>& context, const AlltoallCall& call,
-                                  const ExchangeOptions& options);
 
 }  // namespace commpass

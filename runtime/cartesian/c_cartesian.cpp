@@ -11,6 +11,7 @@
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
 #include "runtime/choose/info_hints.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 struct commpass_cart_state {
   commpass::CartNeighborhood neighborhood;

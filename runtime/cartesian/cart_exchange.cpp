@@ -14,6 +14,7 @@
 #include "runtime/cartesian/user_pieces.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/plan/planner.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 namespace commpass {
 

@@ -13,6 +13,7 @@
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/planned_exchanges.hpp"
 #include "selector/choose/grid_mapping.hpp"
 
 namespace commpass {

@@ -71,6 +71,7 @@ class CartNeighborhood {
   std::vector<Rank> sources() const;
   std::vector<Rank> targets() const;
 
+  /// As the collectives of MPI with these names. @throws Error
   void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                 MPI_Datatype recvtype);
   void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
@@ -89,6 +90,7 @@ class CartNeighborhood {
                   std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                   std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options = {});
 
+  /// As these, planned once and run many times. @throws Error
   CartExchange alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                              MPI_Datatype recvtype);
   CartExchange alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
@@ -112,6 +114,7 @@ class CartNeighborhood {
   CartExchange init(const CartSide& sends, const CartSide& receives, const char* place, const CartInitOptions& options);
 
   struct State;
+  /// Communicator::cart_neighborhood makes one.
   explicit CartNeighborhood(std::unique_ptr<State> state);
 
  private:
@@ -119,19 +122,5 @@ class CartNeighborhood {
                                                                 const Grid& grid, const CartOptions& options);
   StatePointer<State> state_;
 };
-
-/// Makes one of the ranks of a communicator (Communicator::cart_neighborhood). Collective.
-/// @param neighborhood  the same on every rank, of as many ranks
-/// @throws Error, the same on every rank
-CartNeighborhood make_cart_neighborhood(const Context& context, const Neighborhood& neighborhood,
-                                        const CartOptions& options);
-
-/// Finds the neighbourhood of a distributed-graph communicator on a grid: each rank has neighbours at the same offsets,
-/// but for those beyond an edge (Cartesian paper §2.2). Neighbours may have any order; slots are those of the graph.
-/// @return nothing if they have not. Collective over the context's communicator.
-/// @param graph  of the same ranks in the same order
-/// @throws Error, the same on every rank
-std::optional<CartNeighborhood> find_cart_neighborhood(const Context& context, MPI_Comm graph, const Grid& grid,
-                                                       const CartOptions& options);
 
 }  // namespace commpass

@@ -16,6 +16,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/plan/plan.hpp"
+#include "runtime/planned_exchanges.hpp"
 #include "selector/choose/halo_choice.hpp"
 
 namespace commpass {

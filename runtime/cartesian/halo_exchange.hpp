@@ -1,19 +1,16 @@
 // Halos of arrays on a grid of ranks: planned once, exchanged many times.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/cost/cost_model.hpp"
-#include "model/pattern/halo.hpp"
+#include "model/pattern/halo_array.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
-
-struct Context;
 
 /// The same on every rank.
 struct HaloOptions {
@@ -50,9 +47,5 @@ class HaloExchange {
   std::vector<int> stages_;
   int messages_ = 0;
 };
-
-/// Plans one (Communicator::halo_exchange). Collective. @throws Error, the same on every rank
-HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const Grid& grid, const HaloArray& array,
-                                void* cells, const HaloOptions& options);
 
 }  // namespace commpass

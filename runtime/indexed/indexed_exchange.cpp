@@ -22,6 +22,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
+#include "runtime/planned_exchanges.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,7 +17,6 @@
 
 #include "model/base/types.hpp"
 #include "model/cost/cost_model.hpp"
-#include "runtime/indexed/value_runs.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 #include "runtime/state_pointer.hpp"
 
@@ -33,11 +33,15 @@ struct IndexRange {
 /// range and others a list.
 using OwnedBy = std::variant<IndexRange, std::span<const Index>>;
 
+/// Adds `count` values, one after another, to as many sums.
+using Addition = std::function<void(const void* values, void* sums, std::int64_t count)>;
+
+/// How an exchange by indices is chosen and planned.
 struct IndexedOptions {
-  std::string strategy{};  ///< as in ExchangeOptions
-  CostModel model = CostModel::burst;
-  SparseOptions discovery{};  ///< how needers find owners
-  bool reverse = false;       ///< plan the way back, too, which reverse_add needs
+  std::string strategy{};              ///< as in ExchangeOptions
+  CostModel model = CostModel::burst;  ///< by which strategies are priced
+  SparseOptions discovery{};           ///< how needers find owners
+  bool reverse = false;                ///< plan the way back, too, which reverse_add needs
   std::optional<bool>
       share{};  ///< send values that several ranks need as edges with the same bytes; absent: if it is predicted to pay
   void* ghost_values =
@@ -78,15 +82,18 @@ class IndexedExchange {
   /// Completes the started exchange. @throws MpiError
   void wait();
 
+  /// Starts and completes an exchange. @throws as start_forward
   void forward(const void* owned_values, void* ghost_values) {
     start_forward(owned_values, ghost_values);
     wait();
   }
+  /// Starts and completes an exchange. @throws as start_reverse_add
   template <class Number>
   void reverse_add(const Number* ghost_values, Number* owned_values) {
     start_reverse_add(ghost_values, owned_values);
     wait();
   }
+  /// As above.
   void reverse_add(const void* ghost_values, void* owned_values, Addition add) {
     start_reverse_add(ghost_values, owned_values, std::move(add));
     wait();
@@ -114,12 +121,6 @@ class IndexedExchange {
   std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
   StatePointer<State> state_;
 };
-
-class SparseEngine;
-
-/// Plans one (Communicator::indexed_exchange). Collective. @throws Error, the same on every rank
-IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned, std::span<const Index> needed,
-                                      Bytes value_bytes, const IndexedOptions& options);
 
 template <class Number>
 void IndexedExchange::start_reverse_add(const Number* ghost_values, Number* owned_values) {

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "model/base/types.hpp"
+#include "runtime/indexed/indexed_exchange.hpp"
 
 namespace commpass {
 
@@ -16,9 +15,6 @@ struct ValueRun {
 };
 
 using ValueRuns = std::vector<ValueRun>;
-
-/// Adds `count` values, one after another, to as many sums.
-using Addition = std::function<void(const void* values, void* sums, std::int64_t count)>;
 
 /// One more value, which makes the last run longer if it follows it on both sides.
 void append(ValueRuns& runs, std::int64_t from, std::int64_t to);

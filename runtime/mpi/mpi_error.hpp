@@ -4,32 +4,10 @@
 #include <mpi.h>
 
 #include <exception>
-#include <string>
 
-#include "model/base/error.hpp"
+#include "runtime/call_error.hpp"  // IWYU pragma: export
 
 namespace commpass {
-
-/// An MPI call failed. Only calls on communicators of our own return errors; the user's keep their handler.
-class MpiError : public Error {
- public:
-  MpiError(const char* call, int code);
-  int error_class() const { return class_; }
-
- private:
-  int class_;
-};
-
-/// An argument of a call is wrong, or a message does not match it. Has the class that MPI gives such an error.
-class CallError : public InputError {
- public:
-  CallError(int error_class, const std::string& where, const std::string& what, const std::string& remedy)
-      : InputError(where, what, remedy), class_(error_class) {}
-  int error_class() const { return class_; }
-
- private:
-  int class_;
-};
 
 /// MPI's class for anything that Commpass throws.
 int error_class_of(const std::exception& error) noexcept;

@@ -17,6 +17,7 @@
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
 #include "runtime/plan/opening.hpp"
+#include "runtime/planned_exchanges.hpp"
 #include "selector/choose/offer.hpp"
 
 namespace commpass {

@@ -14,13 +14,11 @@
 
 namespace commpass {
 
-struct Context;
-struct Failure;
-
+/// How an exchange is chosen and planned.
 struct ExchangeOptions {
-  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
-                         ///< (selector/choose/nearest.hpp), else the cheapest
-  CostModel model = CostModel::burst;
+  std::string strategy;                ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
+                                       ///< (selector/choose/nearest.hpp), else the cheapest
+  CostModel model = CostModel::burst;  ///< by which strategies are priced
   /// The number of exchanges, to weigh the time of planning against theirs; nothing: the time of planning does not
   /// count.
   std::optional<double> calls{};
@@ -78,12 +76,5 @@ class Exchange {
  private:
   StatePointer<State> state_;
 };
-
-/// Chooses and plans one (Communicator::neighbor_exchange). Collective.
-/// @param before  a failure of this rank when it made the arguments, if any
-/// @throws Error, the same on every rank
-Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
-                       std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options, const Failure& before);
 
 }  // namespace commpass

@@ -9,6 +9,7 @@
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
+#include "runtime/planned_exchanges.hpp"
 
 namespace commpass {
 

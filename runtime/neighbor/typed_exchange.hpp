@@ -38,7 +38,7 @@ class TypedExchange {
   /// Completes it. @throws Error
   void wait() { exchange_.wait(); }
 
-  // As those of Exchange:
+  /// As those of Exchange.
   const std::string& strategy() const { return exchange_.strategy(); }
   std::optional<Seconds> predicted_seconds() const { return exchange_.predicted_seconds(); }
   const std::string& explanation() const { return exchange_.explanation(); }
@@ -54,18 +54,5 @@ class TypedExchange {
   PackedRequests* packed_;
   bool any_buffers_;
 };
-
-/// Blocks of a call and the buffer that they lie in.
-struct TypedSide {
-  const void* buffer = nullptr;
-  std::span<const TypedBlock> blocks;
-};
-
-/// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
-/// @param receives  the buffer is written to
-/// @param before    a failure of this rank when it made the arguments, if any
-/// @throws Error, the same on every rank
-TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
-                                  const TypedSide& receives, const ExchangeOptions& options, const Failure& before);
 
 }  // namespace commpass

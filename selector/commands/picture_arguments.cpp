@@ -67,7 +67,7 @@ void PictureArguments::check(std::size_t keys) const {
 
 bool PictureArguments::shows_messages() const { return name == "matrix" || name == "timeline" || name == "layout"; }
 
-void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction,
+void PictureArguments::write(const PredictArguments& arguments, const Predicted<Report>& prediction,
                              const ExchangeView* view) const {
   if (svg.empty()) return;
   if (name == "messages") return write_picture(draw_message_times(prediction.profile), svg);

@@ -34,7 +34,7 @@ struct PictureArguments {
   /// Writes the picture, and its numbers beside it: FILE with .csv in place of .svg. Nothing without --svg.
   /// @param view  of the choice, where shows_messages()
   /// @throws InputError
-  void write(const PredictArguments& arguments, const Prediction& prediction, const ExchangeView* view) const;
+  void write(const PredictArguments& arguments, const Predicted<Report>& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;
 };
 

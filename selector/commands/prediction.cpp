@@ -180,7 +180,7 @@ std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, con
   return rows;
 }
 
-Prediction make_prediction(const PredictArguments& arguments) {
+Predicted<Report> make_prediction(const PredictArguments& arguments) {
   const auto& selection = arguments.selection;
   const auto environment = read_environment();
   const auto model = selection.cost_model();

@@ -68,10 +68,9 @@ struct Predicted {
   ReportOf report;
   std::string explanation;  ///< of what --explain names
 };
-using Prediction = Predicted<Report>;
 
 /// @throws InputError, NotApplicable
-Prediction make_prediction(const PredictArguments& arguments);
+Predicted<Report> make_prediction(const PredictArguments& arguments);
 
 /// @throws InputError, also for switches that such exchanges have no use for, NotApplicable if nothing has a price
 Predicted<SparseReport> predict_sparse(const PredictArguments& arguments);

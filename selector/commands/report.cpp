@@ -88,7 +88,7 @@ Table parts_table(const Candidate& chosen, const Candidate& other) {
 }
 
 /// @param other  a strategy to set beside the choice; null: none
-void add_messages(Document& page, const DrawnPattern& drawn, const Prediction& prediction, const Strategy* other) {
+void add_messages(Document& page, const DrawnPattern& drawn, const Predicted<Report>& prediction, const Strategy* other) {
   if (!drawn.pattern) {
     page.sentences("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;

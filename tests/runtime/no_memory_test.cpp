@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/base/error.hpp"
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/resources.hpp"
 #include "runtime/world.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/world.hpp"

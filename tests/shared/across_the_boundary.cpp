@@ -30,10 +30,8 @@ void run() {
   expect_throw<commpass::InputError>("read_profile", [] { commpass::read_profile("no-such-file.json"); });
   const auto machine = commpass::generic_profile().machine;
   const auto pattern = commpass::generate_pattern("random:ranks=4,bytes=8,degree=2");
-  expect_throw<commpass::NotApplicable>("price", [&] {
-    commpass::price(commpass::parse_strategy("tuna,radix=5"), pattern, commpass::parse_layout("1x4"), machine,
-                    commpass::CostModel::burst);
-  });
+  expect_throw<commpass::NotApplicable>("predict",
+                                        [&] { commpass::predict(pattern, "1x4", machine, {{"tuna,radix=5"}}); });
   expect_throw<commpass::Error>("a profile that is not there",
                                 [] { commpass::Communicator communicator(MPI_COMM_WORLD, "no-such-profile"); });
   expect_throw<commpass::MpiError>("a communicator that is none", [] {

@@ -1,5 +1,5 @@
-#include "model/pattern/neighborhood.hpp"
 #include "model/base/format.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

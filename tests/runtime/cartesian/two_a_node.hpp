@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/world.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/world.hpp"
 

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "model/base/error.hpp"
-#include "model/pattern/neighborhood.hpp"
+#include "model/pattern/neighbor_bytes.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/shared_pricing.hpp"

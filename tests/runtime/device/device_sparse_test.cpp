@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commpass/commpass.h"
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
 #include "runtime/world.hpp"

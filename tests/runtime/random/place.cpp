@@ -128,7 +128,7 @@ void make_place(Place& place, const Switches& switches, std::uint64_t key) {
   place.layout = parse_layout(place.layout_text, place.ranks);
   const std::vector<std::string> profiles{"lassen", "tioga", "", "", ""};
   place.profile = ours.pick(profiles);
-  const CommunicatorOptions options{place.layout};
+  const CommunicatorOptions options{place.layout_text};
   if (place.profile.empty()) place.communicator.emplace(place.parent, draw_machine(ours), options);
   else place.communicator.emplace(place.parent, place.profile, options);
 }

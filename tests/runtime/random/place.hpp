@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "model/machine/layout.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/random/draw.hpp"
 #include "runtime/random/switches.hpp"
