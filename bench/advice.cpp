@@ -13,7 +13,6 @@
 #include "selector/choose/parallel.hpp"
 #include "selector/choose/rivalry_turns.hpp"
 #include "selector/report/advice.hpp"
-#include "selector/report/scaled_record.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "doctor/host.hpp"
-#include "doctor/large_blocks.hpp"
-#include "doctor/noise.hpp"
 #include "model/machine/late_messages.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/pace.hpp"
+#include "model/machine/profile_lookup.hpp"
+#include "model/machine/profile_origin.hpp"
 #include "selector/choose/unnamed_profile.hpp"
 #include "selector/report/document.hpp"
 
@@ -93,5 +93,9 @@ bool may_measure(const std::vector<Finding>& findings);
 std::string picture(const Layout& layout);
 
 Document document_of(const std::vector<Finding>& findings, const Layout& layout);
+
+/// @param here  this machine
+/// @param runs  with the names of the hosts
+ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, const Surroundings& runs);
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-#include "doctor/large_blocks.hpp"
+#include "doctor/host.hpp"
 
 #include <malloc.h>
 #include <sys/resource.h>

@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 #include <mpi.h>
 
-#include "doctor/large_blocks.hpp"
-#include "doctor/profile_facts.hpp"
+#include "doctor/findings.hpp"
+#include "doctor/host.hpp"
 #include "doctor/ranks.hpp"
 #include "measure/mpi_program.hpp"
 #include "runtime/mpi/agreement.hpp"

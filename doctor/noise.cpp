@@ -1,4 +1,4 @@
-#include "doctor/noise.hpp"
+#include "doctor/host.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "doctor/profile_facts.hpp"
+#include "doctor/findings.hpp"
 
 #include <ctime>
 

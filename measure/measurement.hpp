@@ -11,7 +11,6 @@
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/planner_mode.hpp"
 #include "selector/commands/program_arguments.hpp"
-#include "selector/report/call_report.hpp"
 #include "selector/report/report.hpp"
 
 namespace commpass {

@@ -11,7 +11,6 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "pictures/axis.hpp"
-#include "pictures/png.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {

@@ -1,4 +1,4 @@
-#include "pictures/measured_scatter.hpp"
+#include "pictures/calibration_facts.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "pictures/page.hpp"
+#include "pictures/pictures.hpp"
 
 #include <fmt/core.h>
 

@@ -1,17 +1,42 @@
-// The pictures: functions from data to SVG. The file NAME.cpp draws the picture NAME.
+// The pictures, functions from data to SVG, and the page that holds them. The file NAME.cpp draws the picture NAME.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "model/cost/trace.hpp"
 #include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
 #include "model/machine/profile.hpp"
-#include "pictures/exchange_view.hpp"
+#include "model/pattern/pattern.hpp"
+#include "model/route/strategy.hpp"
+#include "model/schedule/schedule.hpp"
 #include "selector/report/advice.hpp"
+#include "selector/report/document.hpp"
 #include "selector/report/report.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {
+
+inline constexpr std::int64_t drawn_edges_max = 1 << 21;  ///< of patterns for pictures of messages
+
+/// One exchange with one strategy: the input of pictures of messages.
+struct ExchangeView {
+  Pattern pattern;
+  Layout layout;
+  Strategy strategy;
+  Schedule schedule;
+  std::vector<Rank> positions;  ///< by rank, the rank whose part it plays in the route; empty: its own
+};
+
+/// @throws NotApplicable, InputError
+ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy);
+
+/// The activities of all ranks on the path of the strategy (trace_exchange).
+/// @throws InputError
+Trace trace_view(const ExchangeView& view, const Machine& machine);
 
 // Predictions.
 
@@ -72,5 +97,9 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id = "rates
 /// saved time. JSON and CSV have all calls.
 /// @throws InputError if the record has no calls
 Picture draw_calls_over_time(const Advice& advice, const std::string& id = "calls");
+
+/// All texts are escaped. A picture zooms, and has its numbers as JSON, and as CSV if that is short. Of a table the
+/// page has the columns for people: a number sorts its column, else the text does.
+std::string html_page(const std::string& title, const Document& document);
 
 }  // namespace commpass

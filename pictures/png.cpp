@@ -1,4 +1,4 @@
-#include "pictures/png.hpp"
+#include "pictures/svg.hpp"
 
 #include <zlib.h>
 

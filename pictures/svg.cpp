@@ -9,7 +9,6 @@
 
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
-#include "pictures/png.hpp"
 
 namespace commpass {
 

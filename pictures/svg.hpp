@@ -1,6 +1,8 @@
 // Writes SVG elements: text stays text, marks may have tooltips, colours are classes of picture_style.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,5 +92,18 @@ std::string svg_document(const Picture& picture);
 std::string svg_element(const Picture& picture);
 /// CSS of all pictures: light or dark as the reader's system, light in print.
 std::string picture_style();
+
+struct Rgb {
+  std::uint8_t red = 0, green = 0, blue = 0;
+};
+inline constexpr int png_colors = 16;
+
+/// @param pixels   row by row, each below png_colors
+/// @param palette  its first colour is transparent
+/// @throws Error unless the pixels are width × height, and both are above 0
+std::string png(int width, int height, std::span<const std::uint8_t> pixels,
+                const std::array<Rgb, png_colors>& palette);
+
+std::string base64(std::string_view bytes);
 
 }  // namespace commpass

@@ -1,5 +1,3 @@
-#include "pictures/pictures.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +8,9 @@
 
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
+#include "model/route/catalogue.hpp"
 #include "pictures/axis.hpp"
+#include "pictures/pictures.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {
@@ -198,6 +198,17 @@ std::string chrome_trace(const ExchangeView& view, const Trace& trace) {
   }
   text += "\n]}\n";
   return text;
+}
+
+ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy) {
+  auto tables = make_tables(strategy, layout, pattern);
+  const auto route = make_route(strategy, layout, tables);
+  auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
+  return {std::move(pattern), layout, strategy, std::move(schedule), std::move(tables.positions)};
+}
+
+Trace trace_view(const ExchangeView& view, const Machine& machine) {
+  return trace_exchange(view.schedule, view.layout, machine, Usage::planned, view.strategy.path);
 }
 
 }  // namespace commpass

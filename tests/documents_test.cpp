@@ -178,8 +178,9 @@ TEST(Includes, AreOfRoomsThatAFileMayUse) {
 // Programs see neither layouts, routes, schedules, prices nor plans, and are not compiled anew when these change.
 TEST(Includes, OfPublicHeadersHaveOptionsHandlesAndDataAlone) {
   std::vector<std::string> reached{"commpass/commpass.hpp", "commpass/predict.hpp"};
-  const std::regex inner("^(model/machine/(layout|machine)\\.|model/(route|schedule)/|model/cost/(?!cost_model)|"
-                         "selector/(report|commands|environment)/|selector/choose/(?!planner_mode)|runtime/plan)");
+  const std::regex inner(
+      "^(model/machine/(layout|machine)\\.|model/(route|schedule)/|model/cost/(?!cost_model)|"
+      "selector/(report|commands|environment)/|selector/choose/(?!planner_mode)|runtime/plan)");
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (const auto& name : matches(contents_of(source / reached[i]), "(?:^|\n)#include \"([^\"]*)\"")) {
       EXPECT_FALSE(std::regex_search(name, inner)) << reached[i] << " includes " << name;

@@ -17,7 +17,6 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/advice.hpp"
-#include "selector/report/scaled_record.hpp"
 
 namespace commpass {
 

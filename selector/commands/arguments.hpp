@@ -11,7 +11,6 @@
 #include "model/pattern/generate.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/select.hpp"
-#include "selector/commands/output_format.hpp"
 #include "selector/commands/switches.hpp"
 #include "selector/environment/environment.hpp"
 

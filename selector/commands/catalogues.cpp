@@ -8,7 +8,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/output_format.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

@@ -1,4 +1,4 @@
-#include "selector/commands/launches.hpp"
+#include "selector/commands/commands.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -26,7 +26,6 @@
 #include "selector/commands/default_profile.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/join_launches.hpp"
-#include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {

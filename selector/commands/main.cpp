@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "selector/commands/commands.hpp"
-#include "selector/commands/launches.hpp"
 #include "selector/commands/program_arguments.hpp"
 #include "selector/commands/run_command.hpp"
 #include "selector/environment/environment.hpp"

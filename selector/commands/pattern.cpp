@@ -4,7 +4,7 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/report/pattern_report.hpp"
+#include "selector/report/report.hpp"
 
 namespace commpass {
 

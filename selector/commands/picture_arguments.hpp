@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "pictures/exchange_view.hpp"
+#include "pictures/pictures.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/report/document.hpp"
 #include "selector/report/sweep_report.hpp"

@@ -11,7 +11,6 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/sweep_range.hpp"
 #include "selector/report/report.hpp"
-#include "selector/report/sparse_report.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {

@@ -20,10 +20,8 @@
 #include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
-#include "selector/commands/output_format.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/environment/environment.hpp"
-#include "selector/report/compare_profiles.hpp"
-#include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {

@@ -14,8 +14,6 @@
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "pictures/calibration_facts.hpp"
-#include "pictures/measured_scatter.hpp"
-#include "pictures/page.hpp"
 #include "pictures/pictures.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
@@ -25,7 +23,6 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/report/advice.hpp"
-#include "selector/report/compare_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {
@@ -88,7 +85,8 @@ Table parts_table(const Candidate& chosen, const Candidate& other) {
 }
 
 /// @param other  a strategy to set beside the choice; null: none
-void add_messages(Document& page, const DrawnPattern& drawn, const Predicted<Report>& prediction, const Strategy* other) {
+void add_messages(Document& page, const DrawnPattern& drawn, const Predicted<Report>& prediction,
+                  const Strategy* other) {
   if (!drawn.pattern) {
     page.sentences("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;

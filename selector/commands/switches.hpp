@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/base/types.hpp"
+#include "selector/report/document.hpp"
 
 namespace commpass {
 
@@ -92,5 +93,16 @@ struct Command {
 
 /// Those of the command and of its groups, in the order of --help.
 std::vector<const Switch*> all_switches(const Command& command);
+
+/// A table for people, unless one of these is set; never both.
+struct OutputFormat {
+  bool json = false;
+  bool csv = false;  ///< comma-separated values, in seconds and bytes
+
+  /// Adds --json and --csv.
+  void add_to(Command& command);
+  /// The document on stdout, and an explanation below text; beside other forms it is on stderr.
+  void print(const Document& document, const std::string& explanation = {}) const;
+};
 
 }  // namespace commpass

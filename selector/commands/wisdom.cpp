@@ -7,7 +7,7 @@
 #include "model/base/error.hpp"
 #include "selector/choose/wisdom.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/output_format.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

@@ -1,4 +1,4 @@
-#include "selector/report/call_report.hpp"
+#include "selector/report/report.hpp"
 
 #include <cmath>
 #include <limits>

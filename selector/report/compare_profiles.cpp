@@ -1,4 +1,4 @@
-#include "selector/report/compare_profiles.hpp"
+#include "selector/report/profile_text.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "selector/report/merge_profiles.hpp"
+#include "selector/report/profile_text.hpp"
 
 #include <fmt/core.h>
 

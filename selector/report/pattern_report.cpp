@@ -1,4 +1,4 @@
-#include "selector/report/pattern_report.hpp"
+#include "selector/report/report.hpp"
 
 #include <fmt/core.h>
 

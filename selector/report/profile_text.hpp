@@ -1,7 +1,8 @@
-// The text of a profile: `profile show`.
+// What commands tell of profiles: one, two that are compared, several that are merged.
 #pragma once
 
 #include <ctime>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,23 @@ Table parameter_table();
 /// Trust and uncertainty, "\n  why: …", and "\n  to do: …" if there is a remedy; one line for profiles without a
 /// verdict.
 std::string describe_verdict(const Machine& machine);
+
+/// The parameters of both profiles with their ratios (second ÷ first), predicted times of lone messages, and the names
+/// of parameters of one profile alone. JSON and CSV also have the values of these; CSV has a line for each parameter
+/// of either profile, and each lone message (`kind`: parameter, message).
+Document compare_profiles(const Profile& first, const Profile& second);
+
+struct NamedProfile {
+  std::string name;  ///< of its file
+  Profile profile;
+};
+
+/// Takes each part (a channel, a rate of a level, copies, operations) from one profile: the median one by the time or
+/// rate of the part; operations from among the profiles with the most ranks. The verdict, if a profile has one,
+/// contains the spread of the profiles. The provenance has the origin of each part and, as `fits`, the prediction
+/// intervals of α and β for one more launch (launch_statistics.hpp).
+/// @param profiles  at least two
+/// @throws InputError if there are fewer, or if no profile has the levels of all
+Profile merge_profiles(std::span<const NamedProfile> profiles);
 
 }  // namespace commpass

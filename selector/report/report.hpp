@@ -1,4 +1,4 @@
-// The report of `predict` and `measure`.
+// Reports of patterns, and of predicted and measured exchanges.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/types.hpp"
+#include "model/pattern/pattern_statistics.hpp"
 #include "selector/choose/rank_named.hpp"
 #include "selector/choose/select.hpp"
+#include "selector/choose/sparse_choice.hpp"
 #include "selector/choose/ties.hpp"
 #include "selector/report/document.hpp"
 
@@ -63,5 +66,54 @@ Document document_of(const Report& report, std::size_t top = 0);
 
 /// A line of text for each strategy without a price, and a list in JSON.
 void add_not_priced(Document& document, std::span<const NotPriced> strategies);
+
+struct SparseRow {
+  SparseStrategy strategy;
+  Seconds seconds = 0;
+  std::vector<SparseStageCost> stages;
+};
+
+struct SparseReport {
+  ReportContext context;
+  std::vector<SparseRow> rows;        ///< by rank, the choice first
+  std::optional<SparseRow> plain;     ///< direct+nbx, the baseline; absent: it is chosen
+  std::vector<NotPriced> not_priced;  ///< among the named strategies
+  std::string note;                   ///< about the prices; empty: none
+  double uncertainty = 0;             ///< of the profile: smaller relative differences are ties
+};
+
+/// @param top  rows to show; 0: all
+Document document_of(const SparseReport& report, std::size_t top = 0);
+
+/// The stages of a strategy with their times, and its comparison with the choice.
+std::string explain_sparse(const SparseReport& report, const SparseRow& row);
+
+/// CSV has a line for each number of all tables (table, row, column, value), since each table has other columns.
+/// @param pattern  the name of the pattern
+/// @param layout   of the statistics; null: none
+Document document_of(const PatternStatistics& statistics, const std::string& pattern, const Layout* layout);
+
+struct CallReportRow {
+  std::string name;
+  std::optional<Seconds> predicted_s;  ///< absent where the selector does not consider it
+  Seconds measured_s = 0;
+};
+
+struct CallReport {
+  ReportContext context;
+  std::string chosen;                    ///< the library's choice, after some calls of the same exchange
+  Seconds chosen_s = 0;                  ///< measured, with the overhead of choosing
+  std::vector<CallReportRow> rows;       ///< strategies by predicted time
+  std::string baseline_kind;             ///< a description of the baselines in a few words
+  std::vector<CallReportRow> baselines;  ///< the exchange by other means than Commpass
+  /// Measured: a non-blocking barrier, and the reduction that replaces it at the end of nbx.
+  std::optional<Seconds> barrier_s{}, tally_s{};
+
+  /// chosen_s ÷ the time of the fastest strategy or baseline; noise may take it below 1.
+  double regret() const;
+};
+
+/// CSV has the rows, the baselines, and in the last row the choice (`kind`: strategy, baseline, choice).
+Document document_of(const CallReport& report);
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-#include "selector/report/scaled_record.hpp"
+#include "selector/report/advice.hpp"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,3 @@
-#include "selector/report/sparse_report.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>

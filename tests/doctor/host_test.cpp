@@ -1,6 +1,5 @@
 // Facts about a system, read from files as Linux has them.
 #include "doctor/host.hpp"
-#include "doctor/large_blocks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,6 @@
 #include <fstream>
 
 #include "command/run.hpp"
-#include "doctor/noise.hpp"
 #include "model/machine/profile_origin.hpp"
 
 namespace commpass {

@@ -1,6 +1,6 @@
 // What `measure --json` printed, and other JSON: at least one price, each above 0, which can be drawn.
 #include "fuzz/fuzz.hpp"
-#include "pictures/measured_scatter.hpp"
+#include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -12,7 +12,6 @@
 
 #include "model/base/error.hpp"
 #include "pictures/axis.hpp"
-#include "pictures/png.hpp"
 
 namespace commpass {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "model/base/error.hpp"
 #include "pictures/calibration_facts.hpp"
-#include "pictures/measured_scatter.hpp"
 #include "pictures/pictures.hpp"
 
 namespace commpass {

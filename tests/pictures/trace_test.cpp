@@ -8,7 +8,6 @@
 
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
-#include "pictures/exchange_view.hpp"
 #include "pictures/pictures.hpp"
 
 namespace commpass {

@@ -12,7 +12,6 @@
 #include "model/pattern/grid.hpp"
 #include "model/support.hpp"
 #include "selector/choose/select.hpp"
-#include "selector/report/scaled_record.hpp"
 
 namespace commpass {
 namespace {

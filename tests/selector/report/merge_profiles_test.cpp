@@ -1,6 +1,6 @@
 // One profile of several launches and layouts.
-#include "selector/report/merge_profiles.hpp"
 #include "model/base/json.hpp"
+#include "selector/report/profile_text.hpp"
 
 #include <gtest/gtest.h>
 

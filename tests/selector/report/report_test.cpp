@@ -5,7 +5,6 @@
 
 #include "model/base/json.hpp"
 #include "model/route/catalogue.hpp"
-#include "selector/report/call_report.hpp"
 
 namespace commpass {
 namespace {
