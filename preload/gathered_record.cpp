@@ -31,19 +31,6 @@ struct KnownExchange {
   WhoRan ran;
 };
 
-/// The numbers of an exchange that are as they are in memory.
-struct PlainNumbers {
-  std::int64_t calls, handles;
-  Seconds exchange_s, in_call_s;
-  bool is_by_clock, is_equal;
-  Bytes bytes, equal_bytes;
-  std::int64_t blocks;
-  OverTime over_time;
-  std::int64_t by_library, by_ours, by_both;
-  SavedTime saved;
-  bool is_saved_known;
-};
-
 PackedValues pack_exchanges(const RecordTable& table) {
   PackedValues values;
   values.put(table.groups.size());
@@ -54,13 +41,11 @@ PackedValues pack_exchanges(const RecordTable& table) {
   values.put(std::ranges::count_if(table.entries, [&](const auto& e) { return table.groups.contains(e.first.group); }));
   for (const auto& [key, entry] : table.entries) {
     if (!table.groups.contains(key.group)) continue;
-    const auto& n = entry.numbers;
     values.put(key);
     values.put(entry.edges);
     values.put_text(table.site_names[key.site]);
-    values.put(PlainNumbers{n.calls, n.handles, n.exchange_s, n.in_call_s, n.is_by_clock, n.equal_bytes.has_value(),
-                            n.bytes, n.equal_bytes.value_or(0), n.blocks, n.over_time, entry.ran.by_library,
-                            entry.ran.by_ours, entry.ran.by_both, entry.ran.saved, entry.ran.is_saved_known});
+    values.put<ExchangeNumbers>(entry.numbers);
+    values.put<RunCounts>(entry.ran);
     values.put_text(entry.ran.strategy);
   }
   for (const auto& other : table.others) {
@@ -100,20 +85,11 @@ struct Gathered {
   void open_exchange(int leader, PackedValues& values) {
     KnownExchange known{values.get<RecordKey>(), leader, values.get<std::int64_t>(), {}, {}};
     known.numbers.site = values.get_text();
-    const auto numbers = values.get<PlainNumbers>();
     auto& n = known.numbers;
+    static_cast<ExchangeNumbers&>(n) = values.get<ExchangeNumbers>();
     n.call = interposed_call_names[known.key.kind];
-    n.calls = numbers.calls;
-    n.handles = numbers.handles;
-    n.exchange_s = numbers.exchange_s;
-    n.in_call_s = numbers.in_call_s;
-    n.is_by_clock = numbers.is_by_clock;
-    n.bytes = numbers.bytes;
-    n.blocks = numbers.blocks;
-    if (numbers.is_equal) n.equal_bytes = numbers.equal_bytes;
-    n.over_time = numbers.over_time;
-    known.ran = {numbers.by_library, numbers.by_ours,        numbers.by_both,
-                 numbers.saved,      numbers.is_saved_known, values.get_text()};
+    static_cast<RunCounts&>(known.ran) = values.get<RunCounts>();
+    known.ran.strategy = values.get_text();
     const auto communicator = communicators.find({leader, known.key.group});
     if (communicator == communicators.end()) {
       auto& other = others[known.key.kind];

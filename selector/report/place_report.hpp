@@ -29,14 +29,17 @@ struct SavedTime {
 /// @param ratio  its time ÷ the library's, as trials measured it
 SavedTime saved_by_ours(Seconds call_s, const MedianInterval& ratio);
 
-/// Who ran the calls of a RecordedExchange, and the saved time.
-struct WhoRan {
+/// Who ran the calls of a RecordedExchange, and the saved time; ranks tell them as they are in memory.
+struct RunCounts {
   std::int64_t by_library = 0, by_ours = 0, by_both = 0;
   SavedTime saved = {};        ///< by all calls, less the loss of trials
   bool is_saved_known = true;  ///< false: some calls by ours had no trial
-  std::string strategy = {};   ///< of the last call by ours; empty: none
 
   std::int64_t calls() const { return by_library + by_ours + by_both; }
+};
+
+struct WhoRan : RunCounts {
+  std::string strategy = {};  ///< of the last call by ours; empty: none
 
   void add(const WhoRan& other);
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/machine/layout.hpp"
@@ -28,13 +29,8 @@ struct OverTime {
   bool operator==(const OverTime&) const = default;
 };
 
-/// The calls of one kind from one place of the program, on one communicator, with one pattern. Or phases of messages
-/// with the same partners: a phase begins with sends or receives and ends when all of them are completed. Its call is
-/// the one that sends, and its edges have their mean sizes.
-struct RecordedExchange {
-  std::string call;              ///< the name of the MPI call without its prefix: "alltoallv"
-  std::string site;              ///< the place where rank 0 of the communicator called, for people
-  std::size_t communicator = 0;  ///< index of Record::communicators
+/// Totals of recorded calls; ranks tell them as they are in memory.
+struct ExchangeNumbers {
   std::int64_t calls = 0;
   std::int64_t handles = 1;  ///< communicators with these ranks that called: a program may free one and make another
   Seconds exchange_s = 0;    ///< of all calls, without waiting for late ranks; 0 for non-blocking calls
@@ -43,11 +39,24 @@ struct RecordedExchange {
   Bytes bytes = 0;           ///< of all ranks in all calls, including those of ranks to themselves
   std::int64_t blocks = 0;   ///< non-empty ones, likewise
   std::optional<Bytes> equal_bytes{};  ///< every rank sends this size to every rank
+  OverTime over_time{};
+
+  bool operator==(const ExchangeNumbers&) const = default;
+};
+
+/// The calls of one kind from one place of the program, on one communicator, with one pattern. Or phases of messages
+/// with the same partners: a phase begins with sends or receives and ends when all of them are completed. Its call is
+/// the one that sends, and its edges have their mean sizes.
+struct RecordedExchange : ExchangeNumbers {
+  std::string call{};            ///< the name of the MPI call without its prefix: "alltoallv"
+  std::string site{};            ///< the place where rank 0 of the communicator called, for people
+  std::size_t communicator = 0;  ///< index of Record::communicators
   /// Edges between ranks of the communicator, by sender. None: there are too many, or calls may differ; see bytes and
   /// blocks.
   std::vector<Edge> edges{};
-  OverTime over_time{};
 
+  RecordedExchange() = default;
+  RecordedExchange(std::string its_call, std::string its_site) : call(std::move(its_call)), site(std::move(its_site)) {}
   bool operator==(const RecordedExchange&) const = default;
 };
 
