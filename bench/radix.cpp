@@ -11,7 +11,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "selector/choose/alltoall_choice.hpp"
-#include "selector/commands/checks.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/sparse/sparse_tally.hpp"
 #include "selector/choose/sparse_choice.hpp"
-#include "selector/commands/checks.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

@@ -1,4 +1,4 @@
-#include "preload/gathered_messages.hpp"
+#include "preload/gathered_record.hpp"
 
 #include <algorithm>
 #include <map>

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "preload/gathered_messages.hpp"
 #include "preload/packed_values.hpp"
 #include "preload/record_table.hpp"
 #include "preload/ticks.hpp"

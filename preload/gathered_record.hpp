@@ -1,5 +1,7 @@
-// What all ranks know of the calls of a run, at its end.
+// The knowledge of all ranks of the calls and messages of a run, at its end.
 #pragma once
+
+#include <mpi.h>
 
 #include <vector>
 
@@ -22,5 +24,18 @@ bool has_record(const OwnCommunicator& own);
 /// @return on rank 0; empty elsewhere
 /// @throws Error
 GatheredRecord gather_record(const OwnCommunicator& own);
+
+struct GatheredMessages {
+  std::vector<CountedMessages> places = {};
+  std::vector<RecordedExchange> phases = {};  ///< that recur; their communicator is MPI_COMM_WORLD
+  Seconds counting_s = 0;                     ///< Record::counting_s
+};
+
+/// Collective, when messages are counted no more. @return on rank 0; empty elsewhere, and where none were counted
+/// @throws Error
+GatheredMessages gather_messages(MPI_Comm comm);
+
+/// Puts them into a record, with as many edges as a file may hold.
+void add_messages(GatheredMessages messages, Record& record);
 
 }  // namespace commpass

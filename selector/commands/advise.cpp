@@ -11,10 +11,10 @@
 #include "model/machine/stand_ins.hpp"
 #include "pictures/pictures.hpp"
 #include "selector/commands/arguments.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/picture_arguments.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/advice.hpp"
 

@@ -17,8 +17,8 @@
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
 #include "selector/choose/grid_strategies.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/default_profile.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

@@ -14,8 +14,8 @@
 #include "model/base/text.hpp"
 #include "model/machine/named_parameters.hpp"
 #include "model/machine/plausibility.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "selector/commands/arguments.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/report/report.hpp"
 
 namespace commpass {

@@ -11,11 +11,11 @@
 #include "model/base/text.hpp"
 #include "model/machine/profile_origin.hpp"
 #include "pictures/pictures.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/progress_line.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

@@ -17,7 +17,6 @@
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/machine/profile_origin.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/switches.hpp"

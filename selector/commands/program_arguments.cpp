@@ -1,7 +1,7 @@
 #include "selector/commands/program_arguments.hpp"
 
 #include "model/base/error.hpp"
-#include "selector/commands/checks.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 

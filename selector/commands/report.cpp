@@ -17,11 +17,11 @@
 #include "pictures/pictures.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/profile_text.hpp"
 

@@ -21,10 +21,10 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/machine/profile.hpp"
-#include "selector/commands/checks.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/preloaded.hpp"
+#include "selector/commands/switches.hpp"
 #include "selector/environment/environment.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it so

@@ -7,7 +7,7 @@
 #include "model/base/error.hpp"
 #include "model/pattern/sparse_traffic.hpp"
 #include "selector/choose/ties.hpp"
-#include "selector/commands/checks.hpp"
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
