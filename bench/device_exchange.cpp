@@ -13,7 +13,7 @@
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 #include "simulation/devices.hpp"
 #include "simulation/work.hpp"
 

@@ -12,7 +12,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 namespace {

@@ -19,7 +19,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass::bench {
 namespace {

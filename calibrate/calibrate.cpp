@@ -16,9 +16,9 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/message_latency.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/surroundings.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/agreement.hpp"
 
 namespace commpass {

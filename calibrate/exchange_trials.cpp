@@ -10,7 +10,7 @@
 #include "model/pattern/sparse_traffic.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
 

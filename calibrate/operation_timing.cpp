@@ -5,7 +5,6 @@
 
 #include "calibrate/sampling.hpp"
 #include "model/route/catalogue.hpp"
-#include "runtime/alltoall/alltoallv_arguments.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/execute/memory.hpp"
@@ -13,7 +12,7 @@
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 
@@ -155,11 +154,13 @@ AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages
 }
 
 Seconds AlltoallvBench::direct(int repetitions) {
-  BlocksArgument sends, receives;
+  AlltoallData data;
   return mean_seconds(comm_.get(), repetitions, [&] {
-    sends.assign(Side::send, comm_.get(), {send_.data(), sent_, offsets_, MPI_BYTE});
-    receives.assign(Side::receive, comm_.get(), {receive_.data(), received_, offsets_, MPI_BYTE});
-    exchange_.run(structure_, sends.blocks<const std::byte*>(send_.data()), receives.blocks(receive_.data()));
+    data.assign({CallSide::v(send_.data(), sent_, offsets_, MPI_BYTE),
+                 CallSide::v(receive_.data(), received_, offsets_, MPI_BYTE)},
+                comm_.get(), nullptr);
+    data.begin({});
+    exchange_.run(structure_, data);
   });
 }
 

@@ -10,8 +10,8 @@
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/surroundings.hpp"
 #include "selector/commands/program_arguments.hpp"
 
 namespace {

@@ -18,10 +18,10 @@
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/message_latency.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/surroundings.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/default_profile.hpp"
 

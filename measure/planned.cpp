@@ -15,7 +15,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"

@@ -11,7 +11,7 @@
 
 #include "model/median.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/time_exchange.hpp"
+#include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
 

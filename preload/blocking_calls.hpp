@@ -8,7 +8,8 @@ int COMMPASS_TAKEN(Alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_
       use_of(sendbuf, recvbuf, comm, [&](int) { return sendcount > 0 && sendtype == recvtype; }),
       EqualSends{recvcount, recvtype},
       [&](TakenCommunicator& of) {
-        of.engines->run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), {});
+        of.engines->run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)},
+                        {});
       },
       COMMPASS_LIBRARY(Alltoall), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -26,8 +27,8 @@ int COMMPASS_TAKEN(Alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcou
              }),
       CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm},
       [&](TakenCommunicator& of) {
-        of.engines->run(AlltoallCall::v(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype, recvbuf,
-                                        of_ranks(of, recvcounts), of_ranks(of, rdispls), recvtype),
+        of.engines->run({CallSide::v(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype),
+                         CallSide::v(recvbuf, of_ranks(of, recvcounts), of_ranks(of, rdispls), recvtype)},
                         {});
       },
       COMMPASS_LIBRARY(Alltoallv), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
@@ -49,8 +50,8 @@ int COMMPASS_TAKEN(Alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcou
       TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm},
       [&](TakenCommunicator& of) {
         of.engines->run(
-            AlltoallCall::w(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), of_ranks(of, sendtypes), recvbuf,
-                            of_ranks(of, recvcounts), of_ranks(of, rdispls), of_ranks(of, recvtypes)),
+            {CallSide::w(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), of_ranks(of, sendtypes)),
+             CallSide::w(recvbuf, of_ranks(of, recvcounts), of_ranks(of, rdispls), of_ranks(of, recvtypes))},
             {});
       },
       COMMPASS_LIBRARY(Alltoallw), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,

@@ -56,8 +56,8 @@ class NeighborArguments {
     }
     set(all_.destinations, all_.destination_places, sends_, all_.send_counts, all_.send_displacements);
     set(all_.sources, all_.source_places, receives_, all_.receive_counts, all_.receive_displacements);
-    of_.engines->run(AlltoallCall::v(sendbuf, all_.send_counts, all_.send_displacements, sendtype, recvbuf,
-                                     all_.receive_counts, all_.receive_displacements, recvtype),
+    of_.engines->run({CallSide::v(sendbuf, all_.send_counts, all_.send_displacements, sendtype),
+                      CallSide::v(recvbuf, all_.receive_counts, all_.receive_displacements, recvtype)},
                      {});
   }
 
@@ -79,8 +79,8 @@ class NeighborArguments {
     set(all_.sources, all_.source_places, receives, all_.receive_counts, all_.receive_displacements);
     set_types(all_.sources, all_.source_places, receives, recvtype,
               {all_.receive_counts, all_.receive_displacements, all_.receive_types}, combined);
-    of_.engines->run(AlltoallCall::w(sendbuf, all_.send_counts, all_.send_displacements, all_.send_types, recvbuf,
-                                     all_.receive_counts, all_.receive_displacements, all_.receive_types),
+    of_.engines->run({CallSide::w(sendbuf, all_.send_counts, all_.send_displacements, all_.send_types),
+                      CallSide::w(recvbuf, all_.receive_counts, all_.receive_displacements, all_.receive_types)},
                      {});
   }
 

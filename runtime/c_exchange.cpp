@@ -1,16 +1,12 @@
 // Handles of exchanges that are planned or in flight, and the planned ones among them, from C.
 #include "runtime/c_exchange.hpp"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "model/base/text.hpp"
 #include "runtime/c_support.hpp"
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/planned_exchanges.hpp"
 
 struct commpass_exchange_state {
@@ -42,57 +38,17 @@ AnyExchange& held_by(commpass_exchange exchange) {
 
 namespace {
 
-using commpass::Bytes;
+using commpass::CallSide;
 using commpass::ExchangeOptions;
 using commpass::Failure;
 using commpass::InputError;
-using commpass::TypedBlock;
 using commpass::TypedExchange;
+using commpass::TypedSide;
 using commpass::c::guarded;
 using commpass::c::held_by;
+using commpass::c::list;
+using commpass::c::ranks_of;
 using commpass::c::require_communicator;
-using commpass::c::require_list;
-
-Bytes extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0, extent = 0;
-  if (type == MPI_DATATYPE_NULL)
-    throw InputError("datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
-  COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
-  return extent;
-}
-
-/// One side of a call; peers are all ranks in order if there is no list of them.
-struct SideInC {
-  const void* buffer;
-  int size;
-  const int* peers;
-  const int* counts;
-  const int* displacements;            ///< in elements; of w in bytes; null: one block for all
-  const MPI_Aint* wide_displacements;  ///< in their place
-  const MPI_Datatype* types;           ///< one for each
-  MPI_Datatype type;                   ///< or one for all
-  bool is_one_block = false;           ///< `counts` is one number
-
-  std::vector<TypedBlock> blocks() const {
-    if (buffer == MPI_IN_PLACE) throw InputError("commpass exchange", "MPI_IN_PLACE is given", "give a send buffer");
-    if (size < 0) throw InputError("commpass exchange", fmt::format("there are {} neighbours", size), "use 0 or more");
-    require_list("commpass exchange", counts, size, "the list of counts");
-    require_list("commpass exchange",
-                 is_one_block         ? counts
-                 : wide_displacements ? static_cast<const void*>(wide_displacements)
-                                      : displacements,
-                 size, "the list of displacements");
-    const Bytes extent = types || size == 0 ? 1 : extent_of(type);
-    std::vector<TypedBlock> result;
-    for (int i = 0; i < size; ++i) {
-      const int count = is_one_block ? counts[0] : counts[i];
-      if (types && count == 0) continue;  // MPI allows any type there
-      const Bytes at = is_one_block ? 0 : wide_displacements ? wide_displacements[i] : displacements[i] * extent;
-      result.push_back({peers ? peers[i] : i, at, count, types ? types[i] : type});
-    }
-    return result;
-  }
-};
 
 ExchangeOptions options_of(MPI_Info info) {
   ExchangeOptions options;
@@ -113,27 +69,19 @@ ExchangeOptions options_of(MPI_Info info) {
   return options;
 }
 
-int plan(const SideInC& send_side, const SideInC& receive_side, MPI_Info info, commpass_comm comm,
+int plan(const TypedSide& sends, const TypedSide& receives, MPI_Info info, commpass_comm comm,
          commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
     const auto use = require_communicator(comm);
     commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
-    std::vector<TypedBlock> sends, receives;
     ExchangeOptions options;
     Failure failure;
-    commpass::attempt(failure, [&] {
-      sends = send_side.blocks();
-      receives = receive_side.blocks();
-      options = options_of(info);
-    });
-    *exchange = commpass::c::make_exchange(commpass::plan_typed_exchange(
-        comm->engines.context, {send_side.buffer, sends}, {receive_side.buffer, receives}, options, failure));
+    commpass::attempt(failure, [&] { options = options_of(info); });
+    *exchange = commpass::c::make_exchange(
+        commpass::plan_typed_exchange(comm->engines.context, sends, receives, options, failure));
   });
 }
-
-/// The ranks of a communicator; 0 for none, which the call then refuses.
-int ranks_of(commpass_comm comm) { return comm ? comm->engines.context->layout.ranks() : 0; }
 
 constexpr auto* any_of_init = "a function that ends in _init";
 
@@ -143,8 +91,11 @@ int commpass_neighbor_alltoallv_init(const void* sendbuf, int outdegree, const i
                                      const int* sdispls, MPI_Datatype sendtype, void* recvbuf, int indegree,
                                      const int* src, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                                      MPI_Info info, commpass_comm comm, commpass_exchange* exchange) {
-  return plan({sendbuf, outdegree, dest, sendcounts, sdispls, nullptr, nullptr, sendtype},
-              {recvbuf, indegree, src, recvcounts, rdispls, nullptr, nullptr, recvtype}, info, comm, exchange);
+  return plan({CallSide::v(sendbuf, list(sendcounts, outdegree), list(sdispls, outdegree), sendtype), outdegree,
+               list(dest, outdegree)},
+              {CallSide::v(recvbuf, list(recvcounts, indegree), list(rdispls, indegree), recvtype), indegree,
+               list(src, indegree)},
+              info, comm, exchange);
 }
 
 int commpass_neighbor_alltoallw_init(const void* sendbuf, int outdegree, const int* dest, const int* sendcounts,
@@ -152,25 +103,30 @@ int commpass_neighbor_alltoallw_init(const void* sendbuf, int outdegree, const i
                                      int indegree, const int* src, const int* recvcounts, const MPI_Aint* rdispls,
                                      const MPI_Datatype* recvtypes, MPI_Info info, commpass_comm comm,
                                      commpass_exchange* exchange) {
-  return plan({sendbuf, outdegree, dest, sendcounts, nullptr, sdispls, sendtypes, MPI_DATATYPE_NULL},
-              {recvbuf, indegree, src, recvcounts, nullptr, rdispls, recvtypes, MPI_DATATYPE_NULL}, info, comm,
-              exchange);
+  return plan({CallSide::w(sendbuf, list(sendcounts, outdegree), list(sdispls, outdegree), list(sendtypes, outdegree)),
+               outdegree, list(dest, outdegree)},
+              {CallSide::w(recvbuf, list(recvcounts, indegree), list(rdispls, indegree), list(recvtypes, indegree)),
+               indegree, list(src, indegree)},
+              info, comm, exchange);
 }
 
 int commpass_neighbor_allgatherv_init(const void* sendbuf, int outdegree, const int* dest, int sendcount,
                                       MPI_Datatype sendtype, void* recvbuf, int indegree, const int* src,
                                       const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Info info,
                                       commpass_comm comm, commpass_exchange* exchange) {
-  return plan({sendbuf, outdegree, dest, &sendcount, nullptr, nullptr, nullptr, sendtype, true},
-              {recvbuf, indegree, src, recvcounts, rdispls, nullptr, nullptr, recvtype}, info, comm, exchange);
+  return plan({CallSide::one(sendbuf, sendcount, sendtype), outdegree, list(dest, outdegree)},
+              {CallSide::v(recvbuf, list(recvcounts, indegree), list(rdispls, indegree), recvtype), indegree,
+               list(src, indegree)},
+              info, comm, exchange);
 }
 
 int commpass_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                             void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                             MPI_Info info, commpass_comm comm, commpass_exchange* exchange) {
   const int ranks = ranks_of(comm);
-  return plan({sendbuf, ranks, nullptr, sendcounts, sdispls, nullptr, nullptr, sendtype},
-              {recvbuf, ranks, nullptr, recvcounts, rdispls, nullptr, nullptr, recvtype}, info, comm, exchange);
+  return plan({CallSide::v(sendbuf, list(sendcounts, ranks), list(sdispls, ranks), sendtype), ranks},
+              {CallSide::v(recvbuf, list(recvcounts, ranks), list(rdispls, ranks), recvtype), ranks}, info, comm,
+              exchange);
 }
 
 int commpass_alltoallw_init(const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -178,9 +134,9 @@ int commpass_alltoallw_init(const void* sendbuf, const int* sendcounts, const in
                             const MPI_Datatype* recvtypes, MPI_Info info, commpass_comm comm,
                             commpass_exchange* exchange) {
   const int ranks = ranks_of(comm);
-  return plan({sendbuf, ranks, nullptr, sendcounts, sdispls, nullptr, sendtypes, MPI_DATATYPE_NULL},
-              {recvbuf, ranks, nullptr, recvcounts, rdispls, nullptr, recvtypes, MPI_DATATYPE_NULL}, info, comm,
-              exchange);
+  return plan({CallSide::w(sendbuf, list(sendcounts, ranks), list(sdispls, ranks), list(sendtypes, ranks)), ranks},
+              {CallSide::w(recvbuf, list(recvcounts, ranks), list(rdispls, ranks), list(recvtypes, ranks)), ranks},
+              info, comm, exchange);
 }
 
 int commpass_start(commpass_exchange exchange) {

@@ -18,31 +18,20 @@
 namespace commpass::c {
 
 /// A sparse exchange, and its received messages once it is complete.
-struct SparseInFlight {
-  SparseExchange exchange;
+struct SparseInFlight : SparseExchange {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of received messages
   MPI_Comm comm = MPI_COMM_NULL;          ///< ours
   std::optional<ReceivedMessages> messages;
 
-  bool test() { return messages || exchange.test(); }
+  bool test() { return messages || SparseExchange::test(); }
   void wait() {
-    if (!messages) messages = exchange.wait();
+    if (!messages) messages = SparseExchange::wait();
   }
-  std::string strategy() const { return exchange.strategy(); }
-  std::optional<Seconds> predicted_seconds() const { return exchange.predicted_seconds(); }
-  std::string explanation() const { return exchange.explanation(); }
 };
 
-struct IndexedInC {
-  IndexedExchange exchange;
+struct IndexedInC : IndexedExchange {
   Bytes value_bytes = 0;
   MPI_Comm comm = MPI_COMM_NULL;  ///< ours
-
-  bool test() { return exchange.test(); }
-  void wait() { exchange.wait(); }
-  std::string strategy() const { return exchange.strategy(); }
-  std::optional<Seconds> predicted_seconds() const { return exchange.predicted_seconds(); }
-  std::string explanation() const { return exchange.explanation(); }
 };
 
 using AnyExchange = std::variant<TypedExchange, IndexedInC, SparseInFlight, StartedAlltoallv>;

@@ -88,13 +88,13 @@ int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* neede
 }
 
 int commpass_start_forward(const void* owned_values, void* ghost_values, commpass_exchange exchange) {
-  return guarded([&] { indexed(exchange).exchange.start_forward(owned_values, ghost_values); });
+  return guarded([&] { indexed(exchange).start_forward(owned_values, ghost_values); });
 }
 
 int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
                            commpass_exchange exchange) {
   return guarded([&] {
     auto& held = indexed(exchange);
-    held.exchange.start_reverse_add(ghost_values, owned_values, addition(held, type, op));
+    held.start_reverse_add(ghost_values, owned_values, addition(held, type, op));
   });
 }

@@ -15,17 +15,20 @@
 #include "runtime/c_support.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/engines.hpp"
-#include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/sparse/sparse_exchange_state.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
 
 namespace {
 
 using commpass::Bytes;
+using commpass::CallSide;
 using commpass::ElementType;
 using commpass::InputError;
 using commpass::ReceivedMessages;
+using commpass::TypedBlocks;
 using commpass::c::guarded;
+using commpass::c::list;
 using commpass::c::require_communicator;
 using commpass::c::Truncated;
 
@@ -39,57 +42,35 @@ int narrow(Bytes number, const char* what) {
 /// `sends`, so that it becomes the error of all ranks and none of them waits.
 struct SparseArguments {
   int messages = 0;
-  const int* destinations = nullptr;
-  bool is_constant = false;
-  int count = 0;                ///< of each message, if constant
-  const int* counts = nullptr;  ///< else these, and
-  const int* begins = nullptr;
-  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;
-  const void* values = nullptr;
+  std::span<const int> destinations;
+  CallSide given;  ///< equal: messages of one size, or v
+  MPI_Datatype receive_type = MPI_DATATYPE_NULL;
   bool has_room = true;       ///< for the description of received messages
   bool is_allocated = false;  ///< by us
 
-  Bytes count_of(int message) const { return is_constant ? count : counts[message]; }
-  Bytes begin_of(int message) const { return is_constant ? Bytes{message} * count : begins[message]; }
-
-  void check(const std::string& place) const {
-    const auto require = [&](bool is_right, const char* what, const char* remedy) {
-      if (!is_right) throw InputError(place, what, remedy);
-    };
-    require(messages >= 0, "the number of messages is negative", "use 0 or more");
-    require(destinations || messages == 0, "there are messages and no destinations", "give dest");
-    require(is_constant || (counts && begins) || messages == 0, "there are messages, and no counts or displacements",
-            "give sendcounts and sdispls");
-    require(has_room, "there is no place for received messages", "give pointers that are not null");
-    for (int i = 0; i < messages; ++i)
-      if (count_of(i) < 0)
-        throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
-  }
+  bool is_constant() const { return given.shape == CallSide::Shape::equal; }
 
   commpass::SparseSends sends(MPI_Comm comm) const {
     const auto place = fmt::format("sparse exchange, rank {}", commpass::rank_in(comm));
-    check(place);
-    const ElementType type(send_type, comm);
-    if (messages > 0 && !type.is_contiguous()) commpass::require_host_memory(values, place);
-    const ElementType received(receive_type, comm);
+    if (destinations.empty() && messages > 0)
+      throw InputError(place, "there are messages and no destinations", "give dest");
+    if (!has_room)
+      throw InputError(place, "there is no place for received messages", "give pointers that are not null");
+    const auto blocks = std::make_shared<TypedBlocks>();
+    blocks->assign(place.c_str(), given, messages, comm, {}, "message");
+    const ElementType type(given.type, comm), received(receive_type, comm);
+    if (!blocks->are_contiguous()) commpass::require_host_memory(blocks->first_byte(given.buffer), place);
     if (is_allocated && received.size() > 0 && (received.begin() < 0 || received.extent() < 0))
       throw InputError("datatype",
                        "the data of an element of the receive type begin before it, or its elements go backwards",
                        "receive with another type, or into memory of your own");
-    commpass::SparseSends sends{static_cast<const std::byte*>(values), {}, {}, {}};
-    if (is_constant) sends.constant_bytes = count * type.size();
-    Bytes total = 0;
-    for (int i = 0; i < messages; ++i) {
-      const Bytes bytes = count_of(i) * type.size();
-      sends.edges.push_back({destinations[i], type.is_contiguous() ? begin_of(i) * type.extent() : total, bytes});
-      total += bytes;
-    }
-    if (type.is_contiguous()) return sends;
-    sends.packed.resize(static_cast<std::size_t>(total));
-    for (int i = 0; i < messages; ++i)
-      type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i),
-                sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
-    sends.buffer = sends.packed.data();
+    blocks->lay_out(blocks->are_contiguous() ? TypedBlocks::Places::users : TypedBlocks::Places::packed);
+    commpass::SparseSends sends{blocks->buffer(given.buffer), {}, {}, {}};
+    blocks->pack(given.buffer);
+    if (is_constant()) sends.constant_bytes = given.count * type.size();
+    for (std::size_t i = 0; i < blocks->size(); ++i)
+      sends.edges.push_back({destinations[i], (*blocks)[i].place, blocks->bytes(i)});
+    if (blocks->is_packed()) sends.holder = blocks;
     return sends;
   }
 };
@@ -99,7 +80,7 @@ MPI_Comm mpi_of(commpass_comm comm) { return comm->engines.context->comm.get(); 
 ReceivedMessages exchange(const SparseArguments& arguments, const char* strategy, commpass_comm comm) {
   const auto use = require_communicator(comm);
   const auto given = [&] { return arguments.sends(mpi_of(comm)); };
-  return comm->engines.sparse->run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
+  return comm->engines.sparse->run(std::cref(given), arguments.is_constant(), {strategy ? strategy : "", {}});
 }
 
 Bytes elements_of(const commpass::ReceivedMessage& message, const ElementType& type) {
@@ -191,7 +172,7 @@ int start(const SparseArguments& arguments, const char* strategy, commpass_comm 
     const auto given = [&] { return arguments.sends(mpi_of(comm)); };
     commpass::SparseExchange begun(commpass::insist([&] {
       return std::make_unique<commpass::SparseExchange::State>(comm->engines.sparse, std::cref(given),
-                                                               arguments.is_constant,
+                                                               arguments.is_constant(),
                                                                commpass::SparseOptions{strategy ? strategy : "", {}});
     }));
     *exchange = commpass::c::make_exchange(
@@ -213,9 +194,9 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
                           int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
                           const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange(
-        {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr, false},
-        strategy, comm);
+    const auto received = exchange({send_nnz, list(dest, send_nnz), CallSide::equal(sendvals, sendcount, sendtype),
+                                    recvtype, recv_nnz != nullptr, false},
+                                   strategy, comm);
     const ElementType type(recvtype, mpi_of(comm));
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -230,9 +211,9 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
                                 const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange(
-        {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr, true},
-        strategy, comm);
+    const auto messages = exchange({send_nnz, list(dest, send_nnz), CallSide::equal(sendvals, sendcount, sendtype),
+                                    recvtype, received != nullptr, true},
+                                   strategy, comm);
     hand_out(messages, ElementType(recvtype, mpi_of(comm)), received);
   });
 }
@@ -242,9 +223,11 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
                            int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy,
                            commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals,
-                                    recv_nnz != nullptr && recv_size != nullptr, false},
-                                   strategy, comm);
+    const auto received =
+        exchange({send_nnz, list(dest, send_nnz),
+                  CallSide::v(sendvals, list(sendcounts, send_nnz), list(sdispls, send_nnz), sendtype), recvtype,
+                  recv_nnz != nullptr && recv_size != nullptr, false},
+                 strategy, comm);
     const ElementType type(recvtype, mpi_of(comm));
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -260,9 +243,11 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
                                  commpass_received* received, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange(
-        {send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr, true},
-        strategy, comm);
+    const auto messages =
+        exchange({send_nnz, list(dest, send_nnz),
+                  CallSide::v(sendvals, list(sendcounts, send_nnz), list(sdispls, send_nnz), sendtype), recvtype,
+                  received != nullptr, true},
+                 strategy, comm);
     hand_out(messages, ElementType(recvtype, mpi_of(comm)), received);
   });
 }
@@ -270,15 +255,17 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
 int commpass_ialltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
                            MPI_Datatype recvtype, const char* strategy, commpass_comm comm,
                            commpass_exchange* exchange) {
-  return start({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, true, true}, strategy,
-               comm, exchange);
+  return start({send_nnz, list(dest, send_nnz), CallSide::equal(sendvals, sendcount, sendtype), recvtype, true, true},
+               strategy, comm, exchange);
 }
 
 int commpass_ialltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
                             MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, const char* strategy,
                             commpass_comm comm, commpass_exchange* exchange) {
-  return start({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, true, true}, strategy,
-               comm, exchange);
+  return start(
+      {send_nnz, list(dest, send_nnz),
+       CallSide::v(sendvals, list(sendcounts, send_nnz), list(sdispls, send_nnz), sendtype), recvtype, true, true},
+      strategy, comm, exchange);
 }
 
 int commpass_exchange_received(commpass_exchange exchange, commpass_received* received) {

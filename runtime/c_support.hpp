@@ -1,6 +1,7 @@
 // What the functions of the C interface share. Private to the runtime.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "commpass/commpass.h"
@@ -50,6 +51,16 @@ inline OneThread::Use require_communicator(commpass_comm comm) {
   if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
   return comm->engines.caller.use();
 }
+
+/// A list of a call; empty where it is NULL: then it is too short.
+template <class Item>
+std::span<const Item> list(const Item* items, int size) {
+  if (!items || size < 0) return {};
+  return {items, static_cast<std::size_t>(size)};
+}
+
+/// The ranks of a communicator; 0 for none, which the call then refuses.
+inline int ranks_of(commpass_comm comm) { return comm ? comm->engines.context->layout.ranks() : 0; }
 
 /// @throws InputError if a list that is not empty is NULL
 void require_list(const char* place, const void* list, int length, const char* what);

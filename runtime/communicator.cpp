@@ -4,11 +4,11 @@
 #include <iterator>
 
 #include "model/base/error.hpp"
-#include "runtime/alltoall/started_alltoallv_state.hpp"
+#include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/planned_exchanges.hpp"
-#include "runtime/sparse/sparse_exchange_state.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {
 
@@ -61,14 +61,16 @@ void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcount
                              MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->run(AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype),
-                options);
+  engines_->run(
+      {CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype)},
+      options);
 }
 
 void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->run(AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
+  engines_->run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)},
+                options);
 }
 
 PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -76,9 +78,9 @@ PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<
                                                  std::span<const int> recvcounts, std::span<const int> rdispls,
                                                  MPI_Datatype recvtype, const ExchangeOptions& options) {
   const auto use = engines_->caller.use();
-  return plan_alltoall(engines_->context,
-                       AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype),
-                       options);
+  const int ranks = engines_->context->layout.ranks();
+  return plan_typed_exchange(engines_->context, {CallSide::v(sendbuf, sendcounts, sdispls, sendtype), ranks},
+                             {CallSide::v(recvbuf, recvcounts, rdispls, recvtype), ranks}, options, {});
 }
 
 void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
@@ -86,8 +88,9 @@ void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcount
                              std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                              const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
-  engines_->run(AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),
-                options);
+  engines_->run(
+      {CallSide::w(sendbuf, sendcounts, sdispls, sendtypes), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes)},
+      options);
 }
 
 PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -96,9 +99,9 @@ PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<
                                                  std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                                                  const ExchangeOptions& options) {
   const auto use = engines_->caller.use();
-  return plan_alltoall(
-      engines_->context,
-      AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), options);
+  const int ranks = engines_->context->layout.ranks();
+  return plan_typed_exchange(engines_->context, {CallSide::w(sendbuf, sendcounts, sdispls, sendtypes), ranks},
+                             {CallSide::w(recvbuf, recvcounts, rdispls, recvtypes), ranks}, options, {});
 }
 
 StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
@@ -108,14 +111,16 @@ StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<co
   const auto use = engines_->caller.use();
   return commpass::start_alltoall(
       engines_->alltoallv,
-      AlltoallCall::v(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), options);
+      {CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype)},
+      options);
 }
 
 StartedAlltoallv Communicator::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                               int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   const auto use = engines_->caller.use();
   return commpass::start_alltoall(
-      engines_->alltoallv, AlltoallCall::equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), options);
+      engines_->alltoallv,
+      {CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)}, options);
 }
 
 StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<const int> sendcounts,
@@ -126,7 +131,8 @@ StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<co
   const auto use = engines_->caller.use();
   return commpass::start_alltoall(
       engines_->alltoallv,
-      AlltoallCall::w(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), options);
+      {CallSide::w(sendbuf, sendcounts, sdispls, sendtypes), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes)},
+      options);
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return engines_->alltoallv->last_strategy(); }

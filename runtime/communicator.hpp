@@ -146,8 +146,8 @@ class Communicator {
                                      MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                      std::span<const int> rdispls, MPI_Datatype recvtype,
                                      const ExchangeOptions& options = {});
-  /// As MPI_Alltoallw: displacements in bytes, and a datatype for each rank. Runs as an alltoallv of bytes, into which
-  /// blocks are packed unless no type of a side has gaps. @throws as alltoallv; InputError for a block of 2^31 bytes
+  /// As MPI_Alltoallw: displacements in bytes, and a datatype for each rank. By mpi it runs as MPI_Alltoallv of bytes,
+  /// into which blocks are packed unless no type of a side has gaps. @throws as alltoallv
   void alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                  std::span<const MPI_Datatype> sendtypes, void* recvbuf, std::span<const int> recvcounts,
                  std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,

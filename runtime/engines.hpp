@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "runtime/alltoall/alltoallv_engine.hpp"
-#include "runtime/alltoall/alltoallw.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/one_thread.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
@@ -18,7 +17,6 @@ struct Engines {
   std::shared_ptr<Context> context;
   std::shared_ptr<SparseEngine> sparse;
   std::shared_ptr<AlltoallvEngine> alltoallv;
-  AlltoallwCall alltoallw{};
   OneThread caller{};  ///< in each function of a communicator
 
   /// Collective.
@@ -28,10 +26,7 @@ struct Engines {
         alltoallv(std::make_shared<AlltoallvEngine>(context, sparse)) {}
 
   /// An all-to-all that is called once. Collective.
-  void run(const AlltoallCall& call, const AlltoallvOptions& options) {
-    if (call.kind == AlltoallCall::Kind::w) alltoallw.run(*alltoallv, context->comm.get(), call, options);
-    else alltoallv->run(call, options);
-  }
+  void run(const AlltoallCall& call, const AlltoallvOptions& options) { alltoallv->run(call, options); }
 };
 
 }  // namespace commpass

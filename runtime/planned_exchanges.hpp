@@ -27,19 +27,6 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
                        const ExchangeOptions& options, const Failure& before);
 
-/// Blocks of a call and the buffer that they lie in.
-struct TypedSide {
-  const void* buffer = nullptr;
-  std::span<const TypedBlock> blocks;
-};
-
-/// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
-/// @param receives  the buffer is written to
-/// @param before    a failure of this rank when it made the arguments, if any
-/// @throws Error, the same on every rank
-TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
-                                  const TypedSide& receives, const ExchangeOptions& options, const Failure& before);
-
 /// Chooses and plans one, of a v or w (Communicator::alltoallv_init, alltoallw_init). Collective.
 /// @throws Error, the same on every rank
 PersistentAlltoallv plan_alltoall(const std::shared_ptr<Context>& context, const AlltoallCall& call,

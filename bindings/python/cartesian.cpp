@@ -117,10 +117,10 @@ void bind_cartesian(py::module_& module, BoundCommunicator& communicator) {
   communicator.def("cart_neighborhood", &cart_neighborhood).def("halo_exchange", &halo_exchange);
   bind_neighborhood(module);
   bind_planned<CartExchange>(module, "CartExchange")
-      .def("start", without_lock(&CartExchange::start))
+      .def("start", without_lock<CartExchange>(&CartExchange::start))
       .def_property_readonly("strategy", [](OpenCart& of) { return of.get().strategy(); });
   bind_planned<HaloExchange>(module, "HaloExchange")
-      .def("start", without_lock(&HaloExchange::start))
+      .def("start", without_lock<HaloExchange>(&HaloExchange::start))
       .def_property_readonly("stages", [](OpenHalo& of) { return of.get().stages(); })
       .def_property_readonly("messages", [](OpenHalo& of) { return of.get().messages(); })
       .def_property_readonly("explanation", [](OpenHalo& of) { return of.get().explanation(); });

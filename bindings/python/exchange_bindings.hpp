@@ -103,8 +103,8 @@ struct Buffers {
 };
 
 /// A method without arguments that runs without the lock of Python.
-template <class Held, class Result>
-auto without_lock(Result (Held::*method)()) {
+template <class Held, class Result, class Base>
+auto without_lock(Result (Base::*method)()) {
   return [method](Closable<Held>& of) {
     auto& held = of.get();
     return unlocked([&] { return (held.*method)(); });
@@ -115,7 +115,7 @@ auto without_lock(Result (Held::*method)()) {
 template <class Held>
 py::class_<Closable<Held>> bind_begun(py::module_& module, const char* name) {
   return py::class_<Closable<Held>>(module, name)
-      .def("test", without_lock(&Held::test))
+      .def("test", without_lock<Held>(&Held::test))
       .def("close", &Closable<Held>::close)
       .def_property_readonly("predicted_seconds", [](Closable<Held>& of) { return of.get().predicted_seconds(); });
 }
@@ -123,7 +123,7 @@ py::class_<Closable<Held>> bind_begun(py::module_& module, const char* name) {
 /// Binds the methods of exchanges that run many times.
 template <class Held>
 py::class_<Closable<Held>> bind_planned(py::module_& module, const char* name) {
-  return bind_begun<Held>(module, name).def("wait", without_lock(&Held::wait));
+  return bind_begun<Held>(module, name).def("wait", without_lock<Held>(&Held::wait));
 }
 
 /// @param communicator  gets the functions that return the bound classes

@@ -136,7 +136,7 @@ PYBIND11_MODULE(_mpi, module) {
       .def_property_readonly("last_sparse_strategy",
                              [](OpenCommunicator& of) { return of.get().last_sparse_strategy(); })
       .def("close", [](OpenCommunicator& of) { unlocked([&] { of.close(); }); });
-  bind_exchange<Exchange>(module, "Exchange").def("start", without_lock(&Exchange::start));
+  bind_exchange<Exchange>(module, "Exchange").def("start", without_lock<Exchange>(&Exchange::start));
   bind_exchange<IndexedExchange>(module, "IndexedExchange")
       .def("start_forward",
            [](OpenIndexed& of, const py::array& owned, const py::array& ghosts) {

@@ -53,7 +53,7 @@ std::unique_ptr<OpenSparse> start_sparse_alltoallv(OpenCommunicator& communicato
 void bind_sparse(py::module_& module, BoundCommunicator& communicator) {
   communicator.def("sparse_alltoallv", &sparse_alltoallv).def("start_sparse_alltoallv", &start_sparse_alltoallv);
   bind_begun<SparseExchange>(module, "SparseExchange")
-      .def("wait", [](OpenSparse& of) { return list_of(without_lock(&SparseExchange::wait)(of)); })
+      .def("wait", [](OpenSparse& of) { return list_of(without_lock<SparseExchange>(&SparseExchange::wait)(of)); })
       .def_property_readonly("strategy", [](OpenSparse& of) { return of.get().strategy(); })
       .def_property_readonly("explanation", [](OpenSparse& of) { return of.get().explanation(); });
 }

@@ -40,15 +40,14 @@ void AlltoallRequests::make_room(const AlltoallStructure& structure) {
   places_.make_room(structure, most);
 }
 
-void AlltoallRequests::assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag,
-                              AlltoallSpace* space) {
+void AlltoallRequests::assign(const AlltoallStructure& structure, AlltoallData& data, int tag) {
   make_room(structure);
   structure_ = &structure;
   tag_ = tag;
+  const auto sizes = data.block_bytes() ? BlockSizes::equal : BlockSizes::told;
   told_stages_ = sizes == BlockSizes::told && !structure.stages.empty() ? structure.stages.size() - 1 : 0;
   wrong_ = {};
-  places_.assign(structure, sends, receives, sizes, space ? *space : own_space_);
+  places_.assign(structure, data.sends(), data.receives(), sizes, data.space());
 }
 
 std::size_t AlltoallRequests::batches() const {

@@ -7,8 +7,7 @@
 #include <span>
 #include <string>
 
-#include "model/pattern/block_sizes.hpp"
-#include "runtime/alltoall/alltoall_places.hpp"
+#include "runtime/alltoall/alltoall_data.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/immediate_requests.hpp"
 #include "runtime/execute/send_limits.hpp"
@@ -33,8 +32,7 @@ class AlltoallRequests final : public BatchRequests {
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
   void make_room(const AlltoallStructure& structure);
   /// Another exchange, see AlltoallExchange::run. @throws std::bad_alloc
-  void assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag, AlltoallSpace* space);
+  void assign(const AlltoallStructure& structure, AlltoallData& data, int tag);
   /// Of the last exchange.
   std::optional<AlltoallDamage> damage() const;
   Bytes slot_bytes() const { return places_.slot_bytes(); }
@@ -71,7 +69,6 @@ class AlltoallRequests final : public BatchRequests {
   const AlltoallStructure* structure_ = nullptr;
   int tag_ = 0;
   std::size_t told_stages_ = 0;  ///< in which sizes are told
-  AlltoallSpace own_space_;      ///< in host memory
   AlltoallPlaces places_;
   ImmediateRequests requests_;
   bool is_telling_ = false;                            ///< does the batch tell sizes?
@@ -99,24 +96,19 @@ class AlltoallExchange {
   void make_room(const AlltoallStructure& structure) { requests_.make_room(structure); }
 
   /// Collective. Blocks to oneself are copied.
-  /// @param sizes     the same on every rank
-  /// @param receives  as many bytes as the others, and this rank, send; overlaps nothing that is sent
-  /// @param tag       the first of two; strayed messages of an exchange whose counts disagree do not meet others if
-  /// these have other tags
-  /// @param space  where it takes place, as AlltoallPlaces::assign; null: in host memory of its own
+  /// @param data  that has begun; to the others, and this rank, as many bytes as these receive
+  /// @param tag   the first of two; strayed messages of an exchange whose counts disagree do not meet others if these
+  /// have other tags
   /// @return what this rank did not get, if anything
   /// @throws MpiError; then nothing more comes into the user's buffers, and no other exchange may be run
-  std::optional<AlltoallDamage> run(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                                    const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes = BlockSizes::told,
-                                    int tag = 1, AlltoallSpace* space = nullptr) {
-    start(structure, sends, receives, sizes, tag, space);
+  std::optional<AlltoallDamage> run(const AlltoallStructure& structure, AlltoallData& data, int tag = 1) {
+    start(structure, data, tag);
     return finish();
   }
 
-  /// The same without waiting: the arguments must live until it is complete.
-  void start(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-             const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag, AlltoallSpace* space = nullptr) {
-    requests_.assign(structure, sends, receives, sizes, tag, space);
+  /// The same without waiting: the data must live until it is complete.
+  void start(const AlltoallStructure& structure, AlltoallData& data, int tag) {
+    requests_.assign(structure, data, tag);
     executor_.start();
   }
   bool test() { return executor_.test(); }

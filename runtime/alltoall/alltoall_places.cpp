@@ -30,8 +30,8 @@ void AlltoallPlaces::make_room(const AlltoallStructure& structure, std::size_t m
   slot_offsets_.reserve(structure.slots + 2);
 }
 
-void AlltoallPlaces::assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                            const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, AlltoallSpace& space) {
+void AlltoallPlaces::assign(const AlltoallStructure& structure, const AlltoallSide& sends, const AlltoallSide& receives,
+                            BlockSizes sizes, AlltoallSpace& space) {
   structure_ = &structure;
   space_ = &space;
   sends_ = sends;
@@ -63,17 +63,18 @@ bool AlltoallPlaces::is_omitted(Bytes bytes) const {
 /// bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE that are received as some derived types.
 AlltoallPlaces::Incoming AlltoallPlaces::expect(const Message& message) const {
   Incoming incoming;
-  incoming.is_in_place = receives_.type->is_contiguous();
+  incoming.is_in_place = true;
   for (const auto block : blocks_of(message)) {
     const auto bytes = ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
     if (bytes == 0) continue;
     if (!ends_here(block)) {
       incoming.forwarded += bytes;
       incoming.is_in_place = false;
-    } else if (incoming.bytes == 0) {
-      incoming.place = receives_.at(source_of(block));
     } else {
-      incoming.is_in_place = incoming.is_in_place && receives_.at(source_of(block)) == incoming.place + incoming.bytes;
+      const auto source = source_of(block);
+      if (incoming.bytes == 0) incoming.place = receives_.at(source);
+      incoming.is_in_place =
+          incoming.is_in_place && receives_.is_plain(source) && receives_.at(source) == incoming.place + incoming.bytes;
     }
     incoming.bytes += bytes;
   }
@@ -87,8 +88,7 @@ void AlltoallPlaces::lay_out() {
   has_slots_ = space_->try_reserve(space_->slots, slot_bytes());
   has_no_memory_ = has_no_memory_ || !has_slots_;
   where_.resize(sizes_.size());
-  if (sends_.type->is_contiguous())
-    for (Rank rank = 0; rank < ranks_; ++rank) where_[at(rank)] = sends_.at(rank);
+  for (Rank rank = 0; rank < ranks_; ++rank) where_[at(rank)] = sends_.at(rank);
   if (has_slots_) place_forwarded();
 }
 
@@ -100,8 +100,7 @@ void AlltoallPlaces::size_slots() {
     if (!incoming_[i].is_in_place) largest = std::max(largest, incoming_[i].bytes);
   }
   // The last is for what this rank sends to itself, if it has to be packed.
-  const bool is_plain = sends_.type->is_contiguous() && receives_.type->is_contiguous();
-  slot_offsets_.back() = is_plain ? 0 : sends_.bytes(rank_);
+  slot_offsets_.back() = is_self_plain() ? 0 : sends_.bytes(rank_);
   for (std::size_t slot = 1; slot < slot_offsets_.size(); ++slot) slot_offsets_[slot] += slot_offsets_[slot - 1];
 }
 
@@ -130,7 +129,7 @@ AlltoallPlaces::Outgoing AlltoallPlaces::outgoing_of(const Message& message) con
       outgoing.place = where_[at(number)];
       outgoing.to = number;
     }
-    is_plain = is_plain && is_here && (!is_own(number) || sends_.type->is_contiguous());
+    is_plain = is_plain && is_here && !must_be_packed(number);
     is_together = is_together && is_plain && where_[at(number)] == outgoing.place + outgoing.bytes;
     outgoing.bytes += bytes;
   }
@@ -145,8 +144,8 @@ AlltoallPlaces::Outgoing AlltoallPlaces::outgoing_of(const Message& message) con
 
 void AlltoallPlaces::pack(const Message& message, std::byte* to) {
   for (const auto number : blocks_of(message)) {
-    if (is_own(number) && !sends_.type->is_contiguous()) sends_.type->pack(sends_.at(number), sends_.count(number), to);
-    else add_copy(where_[at(number)], to, sizes_[at(number)]);
+    if (must_be_packed(number)) sends_.pack(number, to);
+    else copies_.add(where_[at(number)], to, sizes_[at(number)]);
     to += sizes_[at(number)];
   }
 }
@@ -169,7 +168,7 @@ std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::span<const
     message.place = place;
     place += can_pack ? message.bytes : 0;
   }
-  copy_all();
+  copies_.run(*space_->memory);
   return outgoing_;
 }
 
@@ -212,42 +211,22 @@ void AlltoallPlaces::unpack(const Message& message, const Incoming& incoming) {
       continue;
     }
     const auto source = source_of(block);
-    if (receives_.type->is_contiguous()) add_copy(from, receives_.at(source), receives_.bytes(source));
-    else receives_.type->unpack(from, receives_.count(source), receives_.at(source));
+    if (receives_.is_plain(source)) copies_.add(from, receives_.at(source), receives_.bytes(source));
+    else receives_.unpack(from, source);
     from += receives_.bytes(source);
   }
-}
-
-/// Later, as one copy with the one before it, if both ends follow each other.
-void AlltoallPlaces::add_copy(const std::byte* from, std::byte* to, Bytes bytes) {
-  if (bytes == 0) return;
-  if (!copies_.empty()) {
-    auto& before = copies_.back();
-    if (before.from + before.bytes == from && before.to + before.bytes == to) {
-      before.bytes += at(bytes);
-      return;
-    }
-  }
-  copies_.push_back({from, to, at(bytes)});
-}
-
-void AlltoallPlaces::copy_all() {
-  if (copies_.empty()) return;
-  space_->memory->copy(copies_);
-  space_->memory->order();
-  copies_.clear();
 }
 
 void AlltoallPlaces::copy_self() {
   const auto bytes = sent_to_self();
   if (bytes == 0 || !sends_.is_there || bytes != expected_from_self()) return;
-  if (sends_.type->is_contiguous() && receives_.type->is_contiguous()) {
+  if (is_self_plain()) {
     const std::array copy{LocalCopy{sends_.at(rank_), receives_.at(rank_), at(bytes)}};
     space_->memory->copy(copy);
   } else if (has_slots_) {
     std::byte* const between = space_->slots.data() + *(slot_offsets_.end() - 2);
-    sends_.type->pack(sends_.at(rank_), sends_.count(rank_), between);
-    receives_.type->unpack(between, receives_.count(rank_), receives_.at(rank_));
+    sends_.pack(rank_, between);
+    receives_.unpack(between, rank_);
   }
 }
 

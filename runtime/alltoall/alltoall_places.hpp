@@ -4,17 +4,59 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "model/pattern/block_sizes.hpp"
-#include "runtime/alltoall/alltoall_blocks.hpp"
-#include "runtime/alltoall/alltoall_space.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
 #include "runtime/execute/memory.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
+
+/// The memory in which an all-to-all takes place: host memory, or that of a device. Kept from one exchange to the next,
+/// it takes no memory where no more is needed.
+struct AlltoallSpace {
+  Memory* memory = &host_memory();
+  GrowingMemory slots, packing;
+  GrowingMemory in_place;  ///< of blocks that are sent from a receive buffer
+
+  /// @return false: there is no memory
+  bool try_reserve(GrowingMemory& which, Bytes bytes) noexcept {
+    try {
+      which.reserve(bytes, [&](Bytes wanted) { return memory->allocate(wanted); });
+      return true;
+    } catch (const std::exception&) {  // std::bad_alloc, or a device's
+      return false;
+    }
+  }
+};
+
+/// One side of an exchange: the block for or from each rank, by rank.
+struct AlltoallSide {
+  const TypedBlocks* blocks = nullptr;
+  const void* buffer = nullptr;
+  bool is_there = true;  ///< false: only the sizes of the sent blocks are known, for there was no memory for the rest
+
+  Bytes bytes(Rank rank) const { return blocks->bytes(static_cast<std::size_t>(rank)); }
+  std::byte* at(Rank rank) const {
+    return TypedBlocks::address(buffer, bytes(rank) == 0 ? 0 : (*blocks)[static_cast<std::size_t>(rank)].offset);
+  }
+  bool is_plain(Rank rank) const { return blocks->is_contiguous(static_cast<std::size_t>(rank)); }
+  /// Copy a block to bytes in a row, or such bytes to it. @throws MpiError
+  void pack(Rank rank, std::byte* to) const { type(rank).pack(at(rank), count(rank), to); }
+  void unpack(const std::byte* from, Rank rank) const { type(rank).unpack(from, count(rank), at(rank)); }
+  /// Begins to send a block from where it lies. @throws MpiError
+  void send(Rank rank, Rank to, int tag, MPI_Comm comm, MPI_Request* request, bool is_synchronous) const {
+    type(rank).send(at(rank), count(rank), to, tag, comm, request, is_synchronous);
+  }
+
+ private:
+  Bytes count(Rank rank) const { return (*blocks)[static_cast<std::size_t>(rank)].count; }
+  const ElementType& type(Rank rank) const { return blocks->type(static_cast<std::size_t>(rank)); }
+};
 
 /// Laid out anew for the sizes of each exchange, in the same memory.
 ///
@@ -55,8 +97,8 @@ class AlltoallPlaces {
 
   /// Another exchange: sizes of forwarded blocks are not known yet, unless all are equal.
   /// @param space  alive as long as the exchange. If it is a device's, no type has gaps
-  void assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, AlltoallSpace& space);
+  void assign(const AlltoallStructure& structure, const AlltoallSide& sends, const AlltoallSide& receives,
+              BlockSizes sizes, AlltoallSpace& space);
   /// Where the sizes of those blocks of a message belong that are forwarded.
   Bytes* sizes_told_by(const Message& incoming) { return &sizes_[incoming.first_announced]; }
   /// Those of a message that is sent.
@@ -68,7 +110,7 @@ class AlltoallPlaces {
   std::span<const Outgoing> gather(std::span<const Message> messages);
   /// Begins to send elements from where they lie. @throws MpiError
   void send_elements(Rank of, Rank to, int tag, MPI_Comm comm, MPI_Request* request, bool is_synchronous) const {
-    sends_.type->send(sends_.at(of), sends_.count(of), to, tag, comm, request, is_synchronous);
+    sends_.send(of, to, tag, comm, request, is_synchronous);
   }
   /// Of a message of the structure that comes.
   const Incoming& incoming(const Message& message) const {
@@ -80,7 +122,7 @@ class AlltoallPlaces {
   /// Brings the blocks of a message to their places, as far as it is what it should be; copies with copy_all().
   /// @param got  its bytes, or a negative number
   void take_in(const Message& message, Bytes got);
-  void copy_all();
+  void copy_all() { copies_.run(*space_->memory); }
   /// Does nothing where a rank does not receive from itself what it sends.
   void copy_self();
   Bytes sent_to_self() const { return sends_.bytes(rank_); }
@@ -97,7 +139,9 @@ class AlltoallPlaces {
 
  private:
   std::span<const std::int32_t> blocks_of(const Message& message) const;
-  bool is_own(std::int32_t number) const { return number < ranks_; }
+  /// Is it one of the user's, with gaps?
+  bool must_be_packed(std::int32_t number) const { return number < ranks_ && !sends_.is_plain(number); }
+  bool is_self_plain() const { return sends_.is_plain(rank_) && receives_.is_plain(rank_); }
   Incoming expect(const Message& message) const;
   void size_slots();
   void place_forwarded();
@@ -105,14 +149,12 @@ class AlltoallPlaces {
   void pack(const Message& message, std::byte* to);
   void unpack(const Message& message, const Incoming& incoming);
   bool move_behind(const Message& message, const Incoming& incoming, Bytes got);
-  void add_copy(const std::byte* from, std::byte* to, Bytes bytes);
 
   Rank rank_;
   int ranks_;
   // Of the exchange that is run:
   const AlltoallStructure* structure_ = nullptr;
-  AlltoallBlocks<const std::byte*> sends_;
-  AlltoallBlocks<std::byte*> receives_;
+  AlltoallSide sends_, receives_;
   BlockSizes known_ = BlockSizes::told;
   std::vector<Bytes> sizes_;             ///< by number of the block
   std::vector<const std::byte*> where_;  ///< by number of the block; of the user's only where they are plain bytes
@@ -120,7 +162,7 @@ class AlltoallPlaces {
   std::vector<Bytes> told_;              ///< those that are sent ahead
   std::vector<Incoming> incoming_;       ///< by number of the message
   std::vector<Outgoing> outgoing_;       ///< of a batch
-  std::vector<LocalCopy> copies_;        ///< to be made
+  CopyList copies_;                      ///< to be made
   std::vector<Bytes> slot_offsets_;      ///< and the end
   AlltoallSpace* space_ = nullptr;
   bool has_slots_ = true, has_no_memory_ = false;

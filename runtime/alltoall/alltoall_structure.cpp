@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/plan/arena.hpp"
 #include "runtime/plan/headers.hpp"
 #include "runtime/plan/sent_headers.hpp"
 
@@ -33,7 +33,7 @@ class Builder {
   void begin_batch(int) {}
   void end_batch() {
     result_.batches.push_back({result_.receives.size(), result_.sends.size()});
-    free_slots_.insert(emptied_.begin(), emptied_.end());  // leaving blocks may be sent from where they lie
+    for (const auto slot : emptied_) slots_.release(slot, 1);  // leaving blocks may be sent from where they lie
     emptied_.clear();
   }
   void end_stage() {
@@ -57,7 +57,9 @@ class Builder {
   }
 
   void receive(const Incoming& incoming, std::vector<Held>& arrived) {
-    const auto slot = take_slot();
+    const auto place = slots_.allocate(1);
+    const auto slot = static_cast<std::size_t>(place);
+    if (slot == waiting_in_.size()) waiting_in_.push_back(0);
     auto& message = result_.receives.emplace_back(AlltoallStructure::Message{
         incoming.from, result_.blocks.size(), incoming.blocks.size(), ranks_ + result_.forwarded, 0, slot});
     for (const auto& block : incoming.blocks) {
@@ -72,23 +74,17 @@ class Builder {
       ++message.announced;
     }
     waiting_in_[slot] = message.announced;
-    if (message.announced == 0) emptied_.push_back(slot);
+    if (message.announced == 0) emptied_.push_back(place);
   }
 
-  AlltoallStructure finish() { return std::move(result_); }
+  AlltoallStructure finish() {
+    result_.slots = static_cast<std::size_t>(slots_.capacity());
+    return std::move(result_);
+  }
 
  private:
-  std::size_t take_slot() {
-    if (free_slots_.empty()) {
-      waiting_in_.push_back(0);
-      return result_.slots++;
-    }
-    const auto slot = *free_slots_.begin();
-    free_slots_.erase(free_slots_.begin());
-    return slot;
-  }
   void leave_slot(std::size_t slot) {
-    if (--waiting_in_[slot] == 0) emptied_.push_back(slot);
+    if (--waiting_in_[slot] == 0) emptied_.push_back(static_cast<Bytes>(slot));
   }
 
   Rank rank_;
@@ -96,8 +92,8 @@ class Builder {
   std::vector<Held> held_;
   std::vector<std::size_t> slot_of_;     // by the number of a forwarded block − P
   std::vector<std::size_t> waiting_in_;  // by slot, how many blocks have to leave it
-  std::vector<std::size_t> emptied_;     // slots that are free from the next batch on
-  std::set<std::size_t> free_slots_;
+  std::vector<Bytes> emptied_;           // slots that are free from the next batch on
+  Arena slots_;                          // of which each is a byte
   AlltoallStructure result_;
 };
 

@@ -1,13 +1,8 @@
 // Exchanges between all pairs of ranks, with the arguments of MPI_Alltoallv (runtime/communicator.hpp).
 #pragma once
 
-#include <mpi.h>
-
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "runtime/neighbor/typed_exchange.hpp"
 

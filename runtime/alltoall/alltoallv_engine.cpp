@@ -57,7 +57,7 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
   int has_prices = 0;
   all_or_none(comm_.get(), [&] {
-    arguments_.make_room(context_->layout.ranks());
+    data_.make_room(context_->layout.ranks());
     has_prices = context_->unpriced.empty() && !paths_with_prices(context_->layout, context_->machine).empty() ? 1 : 0;
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &has_prices, 1, MPI_INT, 0, comm_.get());
@@ -150,27 +150,25 @@ void AlltoallvEngine::complete_surveys() {
   }
 }
 
-AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
-                                                bool is_in_place) {
+AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options) {
   complete_surveys();
   const auto& named = name_for(options);
   if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr};
-  const auto blocks = blocks_for(options, block_bytes);
+  const auto blocks = blocks_for(options, data_.block_bytes());
   auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
-  if (!named.empty() || is_in_place) how = {};
+  if (!named.empty() || data_.is_in_place()) how = {};
   auto& chooser = chooser_for(blocks.sizes);
   const auto& choice = cheapest(named, blocks, how);
   return {&choice, chooser.is_trial() ? &chooser : nullptr};
 }
 
 /// Makes sure that the choice can be run. A trial that cannot is replaced by another one, on all ranks alike.
-/// @param is_countable  has the MPI library numbers as large as those of this rank?
-const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& chosen, bool is_countable) {
+const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& chosen) {
   for (; chosen.trials; chosen = another(chosen)) {
     try {
       const auto& run = insist([&]() -> auto& { return structure(chosen.choice->strategy); });
-      if (run.second.structure || all_ranks(is_countable)) return run;
+      if (run.second.structure || all_ranks(data_.is_countable())) return run;
     } catch (const MpiError&) {
       throw;
     } catch (const Error&) {  // that is the same on every rank
@@ -269,18 +267,21 @@ const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(
   });
 }
 
-void AlltoallvEngine::survey_if_due(const Contender& choice, const AlltoallBlocks<const std::byte*>& sends,
-                                    std::optional<Bytes> block_bytes) {
+void AlltoallvEngine::survey_if_due(const Contender& choice) {
   const auto interval = choice.survey_interval;
   if (context_->layout.ranks() == 1 || interval <= 0) return;
-  if (!block_bytes && survey_.is_due(interval)) survey(sends);
-  if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
+  if (!data_.block_bytes()) {
+    if (survey_.is_due(interval)) survey();
+  } else if (has_device_prices_ && device_survey_.is_due(interval)) {
+    survey_devices();
+  }
 }
 
-void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
+void AlltoallvEngine::survey() {
   MessageTotals own;
   const Rank me = comm_.rank();
-  for (Rank rank = 0; rank < context_->layout.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), context_->layout);
+  for (Rank rank = 0; rank < context_->layout.ranks(); ++rank)
+    own.add(me, rank, data_.sent().bytes(static_cast<std::size_t>(rank)), context_->layout);
   const auto devices = has_device_prices_ ? data_.use() : DeviceUse{};
   own.add_square();
   std::array<std::int64_t, first_count + surveyed_counts> sums{static_cast<std::int64_t>(own.bytes),
@@ -306,7 +307,7 @@ void AlltoallvEngine::require_usable(const AlltoallvOptions& options) const {
 }
 
 /// What the environment names and a rank cannot do is staged there.
-void AlltoallvEngine::require_path(const AlltoallvOptions& options, const DeviceCall& data) {
+void AlltoallvEngine::require_path(const AlltoallvOptions& options, const AlltoallData& data) {
   if (options.strategy.empty()) return;
   const auto& named = insist([&]() -> auto& { return named_as(options.strategy); });
   if (named.path.kind == DataPath::Kind::device) data.require_for_mpi(place());
@@ -326,16 +327,15 @@ void AlltoallvEngine::require_undamaged(const std::optional<AlltoallDamage>& dam
                   "let all ranks send as much as their receivers' counts say, and have memory for what they forward");
 }
 
-AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
-                                              bool is_in_place, const DeviceCall& data) {
+AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, const AlltoallData& data) {
   require_usable(options);
   require_path(options, data);
-  auto chosen = insist([&] { return choose_alone(options, block_bytes); });
+  auto chosen = insist([&] { return choose_alone(options, data.block_bytes()); });
   const auto structure_of = [&](const std::string& text) { return insist([&] { return structure_alone(text); }); };
   const auto* run = structure_of(chosen.strategy);
   if (!run && !chosen.predicted_s)
     throw NotApplicable(chosen.strategy, "on this number of ranks a call that waits has to prepare it first");
-  if (!run || (is_in_place && !run->second.structure)) {
+  if (!run || (data.is_in_place() && !run->second.structure)) {
     if (!run) chosen.reason = "on this number of ranks a call that waits has to prepare the cheaper one";
     chosen.predicted_s.reset();
     run = structure_of(in_place_of_library(run ? run->second.path : parse_strategy(chosen.strategy).path));
@@ -344,24 +344,18 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, s
 }
 
 void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& options) {
-  arguments_.assign(comm_.get(), call);
-  const bool is_in_place = call.is_in_place();
-  const auto block_bytes = arguments_.block_bytes(call);
+  data_.assign(call, comm_.get(), users_stream());
   require_usable(options);
-  data_.find(call, arguments_, users_stream());
   require_path(options, data_);
-  auto chosen = choose(options, block_bytes, is_in_place);
-  const auto* run = &prepare(chosen, are_countable(call));
+  auto chosen = choose(options);
+  const auto* run = &prepare(chosen);
   was_left_ = leaves_library_calls_ && !run->second.structure;
   if (was_left_) {
-    const auto& own = is_in_place ? arguments_.receives : arguments_.sends;
-    survey_if_due(*chosen.choice,
-                  own.blocks(static_cast<const std::byte*>(is_in_place ? call.receives.buffer : call.sends.buffer)),
-                  block_bytes);
+    survey_if_due(*chosen.choice);
     last_ = &run->first;
     return;
   }
-  if (is_in_place && !run->second.structure)
+  if (data_.is_in_place() && !run->second.structure)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
@@ -369,15 +363,9 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   if (chosen.trials) begin_together(comm_.get());
   const double begin = chosen.trials ? MPI_Wtime() : 0;
   try {
-    const auto buffers = data_.begin(path);
-    if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
-    const auto sends =
-        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    survey_if_due(*chosen.choice, sends, block_bytes);
-    if (ours)
-      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
-                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag, buffers.space);
-    else damage = leave_to_library(call, buffers);
+    data_.begin(path);
+    survey_if_due(*chosen.choice);
+    damage = ours ? exchange_.run(*ours, data_, tag) : leave_to_library();
   } catch (const std::exception& error) {
     fail(error);
   }
@@ -395,11 +383,11 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
 
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not
 /// refused.
-std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library(const AlltoallCall& call,
-                                                                const DeviceCall::Buffers& buffers) {
+std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library() {
   if (context_->layout.ranks() > 1) announce_arrival(arrival_, comm_.get());
+  const auto call = data_.library_call();
   try {
-    library_.run(call, buffers.send, buffers.receive, comm_.get());
+    library_.run(call, comm_.get());
     return {};
   } catch (const MpiError& error) {
     return AlltoallDamage{without_end(error), error.error_class()};

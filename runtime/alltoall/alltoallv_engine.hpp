@@ -11,10 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "runtime/alltoall/alltoall_data.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
-#include "runtime/alltoall/alltoallv_arguments.hpp"
-#include "runtime/alltoall/device_call.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
@@ -45,9 +44,10 @@ class AlltoallvEngine {
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
-  /// As MPI_Alltoallv or MPI_Alltoall, MPI_IN_PLACE as the send buffer among it. Collective. All ranks know the sizes
-  /// of MPI_Alltoall, so nothing has to be told. Takes no memory when the strategy and sizes like these have been run
-  /// before. Numbers wider than int need a strategy that is ours, or an MPI library with the functions that end in _c.
+  /// As MPI_Alltoallv, MPI_Alltoall or MPI_Alltoallw, MPI_IN_PLACE as the send buffer among it. Collective. All ranks
+  /// know the sizes of MPI_Alltoall, so nothing has to be told. Takes no memory when the strategy and sizes like these
+  /// have been run before. Numbers wider than int need a strategy that is ours, or an MPI library with the functions
+  /// that end in _c.
   /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
   /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
@@ -69,15 +69,13 @@ class AlltoallvEngine {
   };
   /// A named strategy, or the decision for similar blocks in exchanges that waited; standard if
   /// there was none. Where ranks start exchanges in the same order, the same on all. @throws InputError, NotApplicable
-  Begun begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place,
-              const DeviceCall& data);
+  Begun begin(const AlltoallvOptions& options, const AlltoallData& data);
   /// Tells that an exchange has failed, after which none can be run: others may wait for its messages.
   [[noreturn]] void fail(const std::exception& error);
   /// Tells what a rank did not get in an exchange, if anything. @throws InputError
   void require_undamaged(const std::optional<AlltoallDamage>& damage);
 
   MPI_Comm comm() const { return comm_.get(); }
-  Rank rank() const { return comm_.rank(); }
   DeviceBackend::Stream users_stream() const { return context_->stream; }
 
   /// The strategy of the last exchange that was waited for, in text form.
@@ -85,7 +83,7 @@ class AlltoallvEngine {
 
  private:
   void require_usable(const AlltoallvOptions& options) const;
-  void require_path(const AlltoallvOptions& options, const DeviceCall& data);
+  void require_path(const AlltoallvOptions& options, const AlltoallData& data);
   std::string place() const;
   int next_tag();
   /// The strategy that the caller or the environment names; empty: none.
@@ -104,7 +102,7 @@ class AlltoallvEngine {
     const Contender* choice;
     OneShotChooser* trials;  ///< whose trial it is; null: it is none
   };
-  Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
+  Chosen choose(const AlltoallvOptions& options);
   static Chosen another(const Chosen& chosen);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const Contender& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
@@ -125,28 +123,26 @@ class AlltoallvEngine {
   template <class Make>
   const Structures::value_type* structure_by(const std::string& strategy, Make make);
   const Structures::value_type& structure(const std::string& strategy);
-  const Structures::value_type& prepare(Chosen& chosen, bool is_countable);
+  const Structures::value_type& prepare(Chosen& chosen);
   bool all_ranks(bool is_so);
   /// The same without the other ranks. @return null where there are too many ranks for that
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;
   Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  void survey_if_due(const Contender& choice, const AlltoallBlocks<const std::byte*>& sends,
-                     std::optional<Bytes> block_bytes);
-  void survey(const AlltoallBlocks<const std::byte*>& sends);
+  void survey_if_due(const Contender& choice);
+  void survey();
   void survey_devices();
   void complete_surveys();
   void forget_strays() noexcept;
-  std::optional<AlltoallDamage> leave_to_library(const AlltoallCall& call, const DeviceCall::Buffers& buffers);
+  std::optional<AlltoallDamage> leave_to_library();
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
   OwnCommunicator comm_;
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
-  AlltoallvArguments arguments_;
+  AlltoallData data_;
   LibraryAlltoall library_;
-  DeviceCall data_;  ///< the part of them that lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, Named> named_;

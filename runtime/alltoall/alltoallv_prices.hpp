@@ -8,7 +8,7 @@
 #include "model/machine/machine.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
-#include "runtime/plan/opening.hpp"
+#include "runtime/plan/planning.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 
 namespace commpass {

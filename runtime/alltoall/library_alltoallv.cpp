@@ -42,7 +42,7 @@ void keep(const Numbers& numbers, std::vector<int>& kept) {
 }  // namespace
 
 bool are_countable(const AlltoallCall& call) {
-  if (call.kind == AlltoallCall::Kind::equal)
+  if (call.shape() == CallSide::Shape::equal)
     return std::max(call.sends.count, call.receives.count) <= largest_library_number;
   if (call.are_int()) return true;
   for (const auto* const side : {&call.sends, &call.receives})
@@ -59,46 +59,46 @@ void LibraryAlltoall::keep_numbers(const AlltoallCall& call) {
   keep(call.receives.displacements, rdispls_);
 }
 
-void LibraryAlltoall::start(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm,
-                            MPI_Request* request) {
+void LibraryAlltoall::start(const AlltoallCall& call, MPI_Comm comm, MPI_Request* request) {
   const auto &sends = call.sends, &receives = call.receives;
-  if (call.kind == AlltoallCall::Kind::equal) {
-    COMMPASS_MPI_CALL(MPI_Ialltoall, sendbuf, static_cast<int>(sends.count), sends.type, recvbuf,
+  if (call.shape() == CallSide::Shape::equal) {
+    COMMPASS_MPI_CALL(MPI_Ialltoall, sends.buffer, static_cast<int>(sends.count), sends.type, receives.writable(),
                       static_cast<int>(receives.count), receives.type, comm, request);
     return;
   }
   keep_numbers(call);
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
-                    recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
+  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type,
+                    receives.writable(), recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #else
-  COMMPASS_MPI_CALL(MPI_Ialltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+  COMMPASS_MPI_CALL(MPI_Ialltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
                     recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #endif
 }
 
-void LibraryAlltoall::run(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm) {
+void LibraryAlltoall::run(const AlltoallCall& call, MPI_Comm comm) {
   const auto &sends = call.sends, &receives = call.receives;
-  if (call.kind == AlltoallCall::Kind::equal) {
+  if (call.shape() == CallSide::Shape::equal) {
 #if MPI_VERSION >= 4
-    COMMPASS_MPI_CALL(MPI_Alltoall_c, sendbuf, sends.count, sends.type, recvbuf, receives.count, receives.type, comm);
-#else
-    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, as_int(sends.count), sends.type, recvbuf, as_int(receives.count),
+    COMMPASS_MPI_CALL(MPI_Alltoall_c, sends.buffer, sends.count, sends.type, receives.writable(), receives.count,
                       receives.type, comm);
+#else
+    COMMPASS_MPI_CALL(MPI_Alltoall, sends.buffer, as_int(sends.count), sends.type, receives.writable(),
+                      as_int(receives.count), receives.type, comm);
 #endif
     return;
   }
   if (call.are_int()) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sends.counts.ints(), sends.displacements.ints(), sends.type, recvbuf,
-                      receives.counts.ints(), receives.displacements.ints(), receives.type, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints(), sends.displacements.ints(), sends.type,
+                      receives.writable(), receives.counts.ints(), receives.displacements.ints(), receives.type, comm);
     return;
   }
   insist([&] { keep_numbers(call); });
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
                     recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #else
-  COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sends.type, recvbuf,
+  COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
                     recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #endif
 }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/alltoall/alltoall_call.hpp"
+#include "runtime/mpi/call_side.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 
 namespace commpass {
@@ -18,19 +18,19 @@ inline constexpr Bytes largest_library_number = std::numeric_limits<Bytes>::max(
 inline constexpr Bytes largest_library_number = std::numeric_limits<int>::max();
 #endif
 
-/// Has the library numbers as large?
+/// Has the library numbers as large as those of a call that is no w?
 bool are_countable(const AlltoallCall& call);
 
 /// Makes calls of the library, for which it copies numbers that are not int: the library reads them until the exchange
 /// is complete.
 class LibraryAlltoall {
  public:
-  // From and to these buffers, of a call that is no w. Take no memory for no more ranks than before.
+  // Of a call that is no w. Take no memory for no more ranks than before.
   // @throws InputError for what the library cannot count; MpiError, std::bad_alloc
   /// MPI_Alltoall or MPI_Alltoallv.
-  void run(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm);
+  void run(const AlltoallCall& call, MPI_Comm comm);
   /// MPI_Ialltoall, whose counts are int, or MPI_Ialltoallv.
-  void start(const AlltoallCall& call, const void* sendbuf, void* recvbuf, MPI_Comm comm, MPI_Request* request);
+  void start(const AlltoallCall& call, MPI_Comm comm, MPI_Request* request);
 
  private:
   void keep_numbers(const AlltoallCall& call);

@@ -2,13 +2,41 @@
 
 #include <array>
 #include <exception>
+#include <functional>
 #include <utility>
 
-#include "runtime/alltoall/started_alltoallv_state.hpp"
+#include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
+
+/// Nothing of a rank's own that is wrong leaves it in flight.
+struct StartedAlltoallv::State {
+  explicit State(std::shared_ptr<AlltoallvEngine> its_engine) : engine(std::move(its_engine)) {}
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// @throws as AlltoallvEngine::begin, AlltoallData::assign
+  void start(const AlltoallCall& call, const AlltoallvOptions& options);
+  bool test();
+  void wait();
+
+  std::shared_ptr<AlltoallvEngine> engine;
+  AlltoallvEngine::Begun begun;
+
+ private:
+  template <class Action>
+  void guarded(Action action);
+  void conclude(const std::optional<AlltoallDamage>& damage);
+
+  AlltoallData data_;
+  LibraryAlltoall library_;
+  std::unique_ptr<AlltoallExchange> ours_;  ///< one of these two
+  std::unique_ptr<Executor> by_library_;
+  bool is_in_flight_ = false;
+};
 
 namespace {
 
@@ -46,32 +74,23 @@ StartedAlltoallv::State::~State() {
   }
 }
 
-void StartedAlltoallv::State::start(const AlltoallCall& given, const AlltoallvOptions& options) {
+void StartedAlltoallv::State::start(const AlltoallCall& call, const AlltoallvOptions& options) {
   const MPI_Comm comm = engine->comm();
-  const bool is_w = given.kind == AlltoallCall::Kind::w;
-  const auto call = is_w ? packing_.emplace().begin(comm, given) : given;
-  arguments_.assign(comm, call);
-  const auto block_bytes = arguments_.block_bytes(call);
-  const bool is_in_place = call.is_in_place();
-  data_.find(call, arguments_, engine->users_stream());
-  begun = engine->begin(options, block_bytes, is_in_place, data_);
+  data_.assign(call, comm, engine->users_stream());
+  begun = engine->begin(options, data_);
   if (begun.structure) insist([&] { ours_ = std::make_unique<AlltoallExchange>(comm); });
   else
     insist([&] {
-      const auto start = [this, call](MPI_Comm on, MPI_Request* request) {
-        library_.start(call, buffers_.send, buffers_.receive, on, request);
+      const auto start = [this](MPI_Comm on, MPI_Request* request) {
+        library_.start(data_.library_call(), on, request);
       };
       by_library_ = std::make_unique<Executor>(std::make_unique<StartedByLibrary>(comm, start));
     });
   is_in_flight_ = true;
   guarded([&] {
-    buffers_ = data_.begin(begun.path);
-    if (by_library_) return by_library_->start();
-    if (is_in_place) arguments_.send_in_place(comm, buffers_.receive, *buffers_.space);
-    const auto sends =
-        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers_.send));
-    ours_->start(*begun.structure, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers_.receive)),
-                 block_bytes ? BlockSizes::equal : BlockSizes::told, begun.tag, buffers_.space);
+    data_.begin(begun.path);
+    if (by_library_) by_library_->start();
+    else ours_->start(*begun.structure, data_, begun.tag);
   });
 }
 
@@ -87,7 +106,6 @@ void StartedAlltoallv::State::guarded(Action action) {
 
 void StartedAlltoallv::State::conclude(const std::optional<AlltoallDamage>& damage) {
   is_in_flight_ = false;
-  if (packing_) packing_->end();
   engine->require_undamaged(damage);
   data_.end();
 }
@@ -107,6 +125,13 @@ void StartedAlltoallv::State::wait() {
     else by_library_->wait();
   });
   conclude(damage);
+}
+
+StartedAlltoallv start_alltoall(const std::shared_ptr<AlltoallvEngine>& engine, const AlltoallCall& call,
+                                const AlltoallvOptions& options) {
+  auto state = insist([&] { return std::make_unique<StartedAlltoallv::State>(engine); });
+  state->start(call, options);
+  return StartedAlltoallv(std::move(state));
 }
 
 }  // namespace commpass

@@ -10,6 +10,10 @@
 
 namespace commpass {
 
+struct AlltoallCall;
+class AlltoallvEngine;
+struct AlltoallvOptions;
+
 /// Move-only. Destroying it completes it, so buffers and datatypes must outlive it, but not counts and displacements;
 /// it may outlive its Communicator.
 class StartedAlltoallv {
@@ -35,5 +39,9 @@ class StartedAlltoallv {
  private:
   StatePointer<State> state_;
 };
+
+/// Starts one (Communicator::start_alltoallv). @throws as AlltoallData::assign, AlltoallvEngine::begin
+StartedAlltoallv start_alltoall(const std::shared_ptr<AlltoallvEngine>& engine, const AlltoallCall& call,
+                                const AlltoallvOptions& options);
 
 }  // namespace commpass

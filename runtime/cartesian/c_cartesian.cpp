@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <string>
-#include <variant>
 
 #include "commpass/commpass.h"
 #include "runtime/c_support.hpp"
-#include "runtime/cartesian/cart_arguments.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
 #include "runtime/choose/info_hints.hpp"
+#include "runtime/mpi/call_side.hpp"
 #include "runtime/planned_exchanges.hpp"
 
 struct commpass_cart_state {
@@ -19,12 +18,12 @@ struct commpass_cart_state {
 };
 
 struct commpass_cart_exchange_state {
-  std::variant<commpass::CartExchange, commpass::HaloExchange> exchange;
+  commpass::Exchange exchange;
 };
 
 namespace {
 
-using commpass::CartSide;
+using commpass::CallSide;
 using commpass::Grid;
 using commpass::InputError;
 using commpass::Rank;
@@ -48,42 +47,21 @@ commpass::CartNeighborhood& neighborhood_of(commpass_cart cart) {
 
 std::size_t dimensions_of(commpass_cart cart) { return neighborhood_of(cart).neighborhood().grid.dimensions(); }
 
-/// A list with a value for each neighbour; of no neighbourhood none.
+/// A list with a value for each neighbour.
 template <class Item>
 std::span<const Item> of(commpass_cart cart, const Item* items) {
-  if (!cart || !items) return {};
-  return {items, static_cast<std::size_t>(cart->neighborhood.neighborhood().size())};
+  return commpass::c::list(items, cart ? cart->neighborhood.neighborhood().size() : 0);
 }
 
-/// @throws InputError for lists that are NULL
-const CartSide& checked(const CartSide& side, int neighbors) {
-  const auto require = [&](const void* list, const char* what) {
-    require_list("commpass_cart", list, neighbors, what);
-  };
-  const bool is_v = side.shape == CartSide::Shape::v, is_w = side.shape == CartSide::Shape::w;
-  if (is_v || is_w) require(side.counts.data(), "counts");
-  if (is_v) require(side.displacements.data(), "displacements");
-  if (is_w) require(side.byte_displacements.data(), "displacements");
-  if (is_w) require(side.types.data(), "types");
-  return side;
+int run(commpass_cart cart, const CallSide& sends, const CallSide& receives, const char* name) {
+  return guarded([&] { neighborhood_of(cart).run(sends, receives, name, cart->options); });
 }
 
-int run(commpass_cart cart, const CartSide& sends, const CartSide& receives, const char* name) {
-  return guarded([&] {
-    auto& its = neighborhood_of(cart);
-    const int neighbors = its.neighborhood().size();
-    its.run(checked(sends, neighbors), checked(receives, neighbors), name, cart->options);
-  });
-}
-
-int init(commpass_cart cart, commpass_cart_exchange* exchange, const CartSide& sends, const CartSide& receives,
+int init(commpass_cart cart, commpass_cart_exchange* exchange, const CallSide& sends, const CallSide& receives,
          const char* name) {
   return guarded([&] {
     *exchange = nullptr;
-    auto& its = neighborhood_of(cart);
-    const int neighbors = its.neighborhood().size();
-    *exchange = new commpass_cart_exchange_state{
-        its.init(checked(sends, neighbors), checked(receives, neighbors), name, cart->options)};
+    *exchange = new commpass_cart_exchange_state{neighborhood_of(cart).init(sends, receives, name, cart->options)};
   });
 }
 
@@ -92,7 +70,7 @@ int with_exchange(commpass_cart_exchange exchange, Action action) {
   return guarded([&] {
     if (!exchange)
       throw InputError("commpass_cart", "the exchange is NULL", "make one with a function that ends in _init");
-    std::visit(action, exchange->exchange);
+    action(exchange->exchange);
   });
 }
 
@@ -172,77 +150,77 @@ int commpass_cart_neighbor_get(commpass_cart cart, int maxin, int source[], int 
 
 int commpass_cart_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+  return run(cart, CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype),
              "alltoall");
 }
 int commpass_cart_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::regular(sendbuf, sendcount, sendtype),
-              CartSide::regular(recvbuf, recvcount, recvtype), "alltoall_init");
+  return init(cart, exchange, CallSide::equal(sendbuf, sendcount, sendtype),
+              CallSide::equal(recvbuf, recvcount, recvtype), "alltoall_init");
 }
 
 int commpass_cart_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             commpass_cart cart) {
-  return run(cart, CartSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
-             CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv");
+  return run(cart, CallSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
+             CallSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv");
 }
 int commpass_cart_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
                                  MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
-              CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv_init");
+  return init(cart, exchange, CallSide::v(sendbuf, of(cart, sendcounts), of(cart, sdispls), sendtype),
+              CallSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "alltoallv_init");
 }
 
 int commpass_cart_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart) {
-  return run(cart, CartSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
-             CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw");
+  return run(cart, CallSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
+             CallSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw");
 }
 int commpass_cart_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                                  const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
-              CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw_init");
+  return init(cart, exchange, CallSide::w(sendbuf, of(cart, sendcounts), of(cart, sdispls), of(cart, sendtypes)),
+              CallSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "alltoallw_init");
 }
 
 int commpass_cart_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+  return run(cart, CallSide::one(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype),
              "allgather");
 }
 int commpass_cart_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, commpass_cart cart,
                                  commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
-              CartSide::regular(recvbuf, recvcount, recvtype), "allgather_init");
+  return init(cart, exchange, CallSide::one(sendbuf, sendcount, sendtype),
+              CallSide::equal(recvbuf, recvcount, recvtype), "allgather_init");
 }
 
 int commpass_cart_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, commpass_cart cart) {
-  return run(cart, CartSide::one(sendbuf, sendcount, sendtype),
-             CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv");
+  return run(cart, CallSide::one(sendbuf, sendcount, sendtype),
+             CallSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv");
 }
 int commpass_cart_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
-              CartSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv_init");
+  return init(cart, exchange, CallSide::one(sendbuf, sendcount, sendtype),
+              CallSide::v(recvbuf, of(cart, recvcounts), of(cart, rdispls), recvtype), "allgatherv_init");
 }
 
 int commpass_cart_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                              commpass_cart cart) {
-  return run(cart, CartSide::one(sendbuf, sendcount, sendtype),
-             CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw");
+  return run(cart, CallSide::one(sendbuf, sendcount, sendtype),
+             CallSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw");
 }
 int commpass_cart_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                   commpass_cart cart, commpass_cart_exchange* exchange) {
-  return init(cart, exchange, CartSide::one(sendbuf, sendcount, sendtype),
-              CartSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw_init");
+  return init(cart, exchange, CallSide::one(sendbuf, sendcount, sendtype),
+              CallSide::w(recvbuf, of(cart, recvcounts), of(cart, rdispls), of(cart, recvtypes)), "allgatherw_init");
 }
 
 int commpass_cart_start(commpass_cart_exchange exchange) {

@@ -11,6 +11,7 @@
 #include "runtime/cartesian/cart_choice.hpp"
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/planned_exchanges.hpp"
@@ -40,14 +41,25 @@ struct CartNeighborhood::State {
   Context::Address blocking;    ///< of all blocking calls: they come in the same order on all ranks
   std::list<KeptPlan> kept{};   ///< the last used first
 
-  CartBuffers resolve(const CartSide& send, const CartSide& receive, const char* place) const {
+  /// @param count  of the user's blocks, including those beyond an edge
+  /// @throws InputError, MpiError
+  CartBlocks resolve(const CallSide& side, std::size_t count, const std::vector<int>& slots,
+                     const std::string& name) const {
     const auto comm = context->comm.get();
-    const bool is_same = send.shape == CartSide::Shape::one;
-    CartBuffers buffers{CartBlocks(send, sends, fmt::format("{}, send", place), comm),
-                        CartBlocks(receive, receives, fmt::format("{}, receive", place), comm), is_same};
-    if (!send_slots.empty()) buffers.sends.blocks.arrange(send_slots, buffers.sends.none);
-    if (!receive_slots.empty()) buffers.receives.blocks.arrange(receive_slots, buffers.receives.none);
-    return buffers;
+    CartBlocks result{side.writable(), {}};
+    result.blocks.assign(name.c_str(), side, static_cast<int>(count), comm, {}, "neighbour");
+    require_host_memory(result.blocks.first_byte(side.buffer), name);
+    if (slots.empty()) return result;
+    TypedBlocks::Block none;  // as large as all others, if all are
+    if (!side.has_counts()) none = {-1, 0, side.count, result.blocks.number_of(side.type, comm)};
+    result.blocks.arrange(slots, none);
+    return result;
+  }
+
+  CartBuffers resolve(const CallSide& send, const CallSide& receive, const char* place) const {
+    return {resolve(send, sends, send_slots, fmt::format("{}, send", place)),
+            resolve(receive, receives, receive_slots, fmt::format("{}, receive", place)),
+            send.shape == CallSide::Shape::one};
   }
 
   CartExchange plan(const CartBuffers& buffers, const Context::Address& address, const char* place, bool counts_differ,
@@ -60,11 +72,8 @@ struct CartNeighborhood::State {
   }
 
   /// Do the ranks have to tell each other sizes?
-  bool are_told(const CartSide& send, const CartSide& receive, const CartInitOptions& options) const {
-    const auto is_regular = [](const CartSide& side) {
-      return side.shape == CartSide::Shape::regular || side.shape == CartSide::Shape::one;
-    };
-    return options.counts_differ || (!are_sizes_known && !(is_regular(send) && is_regular(receive)));
+  bool are_told(const CallSide& send, const CallSide& receive, const CartInitOptions& options) const {
+    return options.counts_differ || (!are_sizes_known && (send.has_counts() || receive.has_counts()));
   }
 
   std::vector<Rank> peers(std::size_t count, const std::vector<int>& slots, bool are_targets) const {
@@ -125,7 +134,7 @@ std::vector<Rank> CartNeighborhood::sources() const {
 }
 std::vector<Rank> CartNeighborhood::targets() const { return state_->peers(state_->sends, state_->send_slots, true); }
 
-CartExchange CartNeighborhood::init(const CartSide& sends, const CartSide& receives, const char* place,
+CartExchange CartNeighborhood::init(const CallSide& sends, const CallSide& receives, const char* place,
                                     const CartInitOptions& options) {
   // The number first: the same on every rank, also on one whose arguments are wrong.
   auto address = state_->context->next_address();
@@ -133,7 +142,7 @@ CartExchange CartNeighborhood::init(const CartSide& sends, const CartSide& recei
                       state_->are_told(sends, receives, options));
 }
 
-void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, const char* place,
+void CartNeighborhood::run(const CallSide& sends, const CallSide& receives, const char* place,
                            const CartInitOptions& options) {
   constexpr std::size_t most_kept = 8;
   const auto buffers = state_->resolve(sends, receives, place);
@@ -349,31 +358,31 @@ std::optional<CartNeighborhood> find_cart_neighborhood(const Context& parent, MP
 // The operations.
 void CartNeighborhood::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                 MPI_Datatype recvtype) {
-  run(CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype), "alltoall", {});
+  run(CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype), "alltoall", {});
 }
 CartExchange CartNeighborhood::alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                              int recvcount, MPI_Datatype recvtype) {
-  return init(CartSide::regular(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+  return init(CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype),
               "alltoall_init", {});
 }
 void CartNeighborhood::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                                  MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                  std::span<const int> rdispls, MPI_Datatype recvtype, const CartInitOptions& options) {
-  run(CartSide::v(sendbuf, sendcounts, sdispls, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+  run(CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype),
       "alltoallv", options);
 }
 CartExchange CartNeighborhood::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
                                               std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                               std::span<const int> recvcounts, std::span<const int> rdispls,
                                               MPI_Datatype recvtype, const CartInitOptions& options) {
-  return init(CartSide::v(sendbuf, sendcounts, sdispls, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+  return init(CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype),
               "alltoallv_init", options);
 }
 void CartNeighborhood::alltoallw(const void* sendbuf, std::span<const int> sendcounts,
                                  std::span<const MPI_Aint> sdispls, std::span<const MPI_Datatype> sendtypes,
                                  void* recvbuf, std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                  std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  run(CartSide::w(sendbuf, sendcounts, sdispls, sendtypes), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes),
+  run(CallSide::w(sendbuf, sendcounts, sdispls, sendtypes), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes),
       "alltoallw", options);
 }
 CartExchange CartNeighborhood::alltoallw_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -381,41 +390,41 @@ CartExchange CartNeighborhood::alltoallw_init(const void* sendbuf, std::span<con
                                               std::span<const MPI_Datatype> sendtypes, void* recvbuf,
                                               std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                               std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  return init(CartSide::w(sendbuf, sendcounts, sdispls, sendtypes),
-              CartSide::w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw_init", options);
+  return init(CallSide::w(sendbuf, sendcounts, sdispls, sendtypes),
+              CallSide::w(recvbuf, recvcounts, rdispls, recvtypes), "alltoallw_init", options);
 }
 void CartNeighborhood::allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype) {
-  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype), "allgather", {});
+  run(CallSide::one(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype), "allgather", {});
 }
 CartExchange CartNeighborhood::allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                               int recvcount, MPI_Datatype recvtype) {
-  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::regular(recvbuf, recvcount, recvtype),
+  return init(CallSide::one(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype),
               "allgather_init", {});
 }
 void CartNeighborhood::allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype,
                                   const CartInitOptions& options) {
-  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv",
+  run(CallSide::one(sendbuf, sendcount, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype), "allgatherv",
       options);
 }
 CartExchange CartNeighborhood::allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                                std::span<const int> recvcounts, std::span<const int> rdispls,
                                                MPI_Datatype recvtype, const CartInitOptions& options) {
-  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::v(recvbuf, recvcounts, rdispls, recvtype),
+  return init(CallSide::one(sendbuf, sendcount, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype),
               "allgatherv_init", options);
 }
 void CartNeighborhood::allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                   std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options) {
-  run(CartSide::one(sendbuf, sendcount, sendtype), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw",
+  run(CallSide::one(sendbuf, sendcount, sendtype), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes), "allgatherw",
       options);
 }
 CartExchange CartNeighborhood::allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                                std::span<const int> recvcounts, std::span<const MPI_Aint> rdispls,
                                                std::span<const MPI_Datatype> recvtypes,
                                                const CartInitOptions& options) {
-  return init(CartSide::one(sendbuf, sendcount, sendtype), CartSide::w(recvbuf, recvcounts, rdispls, recvtypes),
+  return init(CallSide::one(sendbuf, sendcount, sendtype), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes),
               "allgatherw_init", options);
 }
 

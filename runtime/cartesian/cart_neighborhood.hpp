@@ -13,13 +13,21 @@
 
 #include "model/cost/cost_model.hpp"
 #include "model/pattern/neighborhood.hpp"
-#include "runtime/cartesian/cart_exchange.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/state_pointer.hpp"
 
 namespace commpass {
 
+/// Made by the functions of CartNeighborhood that end in _init. Move-only; may outlive its neighbourhood. Destroying it
+/// completes an exchange in flight, so buffers and datatypes must outlive it.
+/// Its predicted seconds are those of the smallest blocks for which its strategy was chosen.
+class CartExchange : public Exchange {
+ public:
+  explicit CartExchange(Exchange exchange) : Exchange(std::move(exchange)) {}
+};
+
 struct Context;
-struct CartSide;
+struct CallSide;
 
 /// The same on every rank.
 struct CartOptions {
@@ -110,8 +118,8 @@ class CartNeighborhood {
                                std::span<const MPI_Datatype> recvtypes, const CartInitOptions& options = {});
 
   /// One operation, whatever its form, for the C interface. @param place  its name, for errors
-  void run(const CartSide& sends, const CartSide& receives, const char* place, const CartInitOptions& options);
-  CartExchange init(const CartSide& sends, const CartSide& receives, const char* place, const CartInitOptions& options);
+  void run(const CallSide& sends, const CallSide& receives, const char* place, const CartInitOptions& options);
+  CartExchange init(const CallSide& sends, const CallSide& receives, const char* place, const CartInitOptions& options);
 
   struct State;
   /// Communicator::cart_neighborhood makes one.

@@ -4,16 +4,29 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/pattern/neighborhood.hpp"
 #include "model/route/strategy.hpp"
-#include "runtime/cartesian/cart_arguments.hpp"
-#include "runtime/cartesian/cart_exchange.hpp"
+#include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/context.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
 
-/// What a rank gives to an exchange, in the order of neighbours.
+/// The blocks of one side in the order of neighbours.
+struct CartBlocks {
+  void* buffer = nullptr;  ///< the user's; a send buffer is only read
+  TypedBlocks blocks;
+
+  std::vector<Bytes> bytes() const {
+    std::vector<Bytes> result;
+    for (std::size_t i = 0; i < blocks.size(); ++i) result.push_back(blocks.bytes(i));
+    return result;
+  }
+};
+
+/// What a rank gives to an exchange.
 struct CartBuffers {
   CartBlocks sends, receives;
   bool is_same = false;  ///< all neighbours get the first block of `sends`, of which all are copies

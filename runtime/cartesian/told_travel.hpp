@@ -1,4 +1,4 @@
-// The blocks that pass through a rank under a strategy that is no way on the grid. Private to the runtime.
+// Headers of exchanges on a grid: those that each rank computes, and those that ranks have told each other once.
 #pragma once
 
 #include <memory>
@@ -6,12 +6,29 @@
 #include <vector>
 
 #include "model/pattern/neighbor_bytes.hpp"
+#include "model/pattern/neighborhood.hpp"
+#include "model/route/grid_way.hpp"
 #include "model/route/route.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/context.hpp"
 #include "runtime/plan/headers.hpp"
 
 namespace commpass {
+
+/// A HeaderSource for coalesced messages of a GridRoute. It needs no MPI, and believes that all ranks have the same
+/// sizes. @param travel  must outlive it
+inline HeaderSource grid_headers(const GridTravel& travel, Rank rank) {
+  return [&travel, rank](int stage, const Departures&, std::span<const Block>) {
+    Headers headers;
+    for (const auto& [from, travellers] : travel.arrivals(rank, stage)) {
+      auto& incoming = headers.incoming.emplace_back();
+      incoming.from = from;
+      incoming.blocks.reserve(travellers.size());
+      for (const auto& traveller : travellers) incoming.blocks.push_back(traveller.block);
+    }
+    return headers;
+  };
+}
 
 /// A route, and the arrivals at this rank in each of its stages. Which blocks take which way does not depend on their
 /// sizes, so ranks tell each other once, and each plans exchanges with any sizes alone.

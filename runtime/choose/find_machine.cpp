@@ -5,8 +5,8 @@
 #include "model/machine/stand_ins.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/surroundings.hpp"
 #include "selector/choose/unnamed_profile.hpp"
 
 namespace commpass {

@@ -13,9 +13,9 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi/surroundings.hpp"
 
 namespace commpass {
 

@@ -4,7 +4,7 @@
 
 #include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 
 namespace commpass {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 
 namespace commpass {
 

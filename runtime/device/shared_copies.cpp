@@ -8,7 +8,7 @@
 
 #include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "model/base/types.hpp"
 
@@ -61,6 +62,31 @@ class GrowingMemory {
  private:
   Memory::Buffer memory_;
   Bytes capacity_ = 0;
+};
+
+/// Copies that are made together. Takes no memory where there is room.
+class CopyList {
+ public:
+  void reserve(std::size_t copies) { copies_.reserve(copies); }
+  /// One more, which is a part of the last one if both ends follow it.
+  void add(const std::byte* from, std::byte* to, Bytes bytes) {
+    if (bytes == 0) return;
+    const auto size = static_cast<std::size_t>(bytes);
+    if (!copies_.empty() && copies_.back().from + copies_.back().bytes == from &&
+        copies_.back().to + copies_.back().bytes == to)
+      copies_.back().bytes += size;
+    else copies_.push_back({from, to, size});
+  }
+  /// Makes and forgets them; then they are where they belong.
+  void run(Memory& memory) {
+    if (copies_.empty()) return;
+    memory.copy(copies_);
+    memory.order();
+    copies_.clear();
+  }
+
+ private:
+  std::vector<LocalCopy> copies_;
 };
 
 /// Copies in host memory, one after another. Source and target of a copy do not overlap.

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "runtime/indexed/indexed_exchange.hpp"
 
 namespace commpass {
+
+class Memory;
 
 /// Values that lie one after another both where they are and where they go. Positions count values.
 struct ValueRun {
@@ -17,15 +21,25 @@ struct ValueRun {
 using ValueRuns = std::vector<ValueRun>;
 
 /// One more value, which makes the last run longer if it follows it on both sides.
-void append(ValueRuns& runs, std::int64_t from, std::int64_t to);
+inline void append(ValueRuns& runs, std::int64_t from, std::int64_t to) {
+  if (!runs.empty() && runs.back().from + runs.back().count == from && runs.back().to + runs.back().count == to)
+    ++runs.back().count;
+  else runs.push_back({from, to, 1});
+}
 
 /// The runs of the way back, in the same order.
-ValueRuns reversed(ValueRuns runs);
+inline ValueRuns reversed(ValueRuns runs) {
+  for (auto& run : runs) std::swap(run.from, run.to);
+  return runs;
+}
 
 /// Copies value after value. The values of a run do not overlap where they go.
 void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to);
 
 /// Adds run after run, so sums of floating-point numbers are the same every time.
 void add_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to, const Addition& add);
+
+/// Host memory whose copies are made by a loop as that of copy_values().
+Memory& value_memory();
 
 }  // namespace commpass

@@ -34,13 +34,13 @@ struct KnownLevels {
 };
 
 /// Of the process.
-struct Memory {
+struct Remembered {
   std::mutex mutex = {};
   std::list<KnownLevels> known = {};  ///< the latest first
 };
 
-Memory& memory() {
-  static auto& only = *new Memory;  // never destroyed: programs call MPI until the very end
+Remembered& remembered() {
+  static auto& only = *new Remembered;  // never destroyed: programs call MPI until the very end
   return only;
 }
 
@@ -62,7 +62,7 @@ std::optional<Levels> part_of(const KnownLevels& known, std::span<const int> wor
 }  // namespace
 
 std::optional<Levels> find_known_levels(std::span<const int> world_ranks) {
-  auto& of_process = memory();
+  auto& of_process = remembered();
   const std::lock_guard lock(of_process.mutex);
   for (const auto& known : of_process.known)
     if (auto part = part_of(known, world_ranks)) return part;
@@ -72,7 +72,7 @@ std::optional<Levels> find_known_levels(std::span<const int> world_ranks) {
 void remember_levels(std::span<const int> world_ranks, const Levels& levels) {
   KnownLevels one{{}, levels};
   for (std::size_t i = 0; i < world_ranks.size(); ++i) one.position_of[world_ranks[i]] = i;
-  auto& of_process = memory();
+  auto& of_process = remembered();
   const std::lock_guard lock(of_process.mutex);
   of_process.known.push_front(std::move(one));
   if (of_process.known.size() > remembered_max) of_process.known.pop_back();

@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/transport.hpp"
 
 namespace commpass {
 
@@ -49,6 +51,27 @@ std::optional<bool> takes_hip_memory() {
   for (const char* function : {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"})
     if (const auto answer = ask(function)) return answer;
   return ask_for(hip);
+}
+
+namespace {
+
+/// The queue or partition of the batch system: Slurm, PBS, LSF.
+std::string partition_here() {
+  for (const char* variable : {"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE"})
+    if (const char* value = std::getenv(variable)) return value;
+  return {};
+}
+
+}  // namespace
+
+Fingerprint fingerprint_here() {
+  auto fingerprint = host_fingerprint();
+  fingerprint.mpi_library = mpi_library();
+  return fingerprint;
+}
+
+Surroundings surroundings_here(const Layout& layout) {
+  return {mpi_library(), transport_text(), partition_here(), layout.max_ppn(), {}};
 }
 
 }  // namespace commpass

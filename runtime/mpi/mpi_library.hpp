@@ -1,8 +1,13 @@
-// What the MPI library that runs says of itself.
+// What the MPI library that runs says of itself, and what a program runs with, for comparison with the origin of its
+// profile.
 #pragma once
 
 #include <optional>
 #include <string>
+
+#include "model/machine/layout.hpp"
+#include "model/machine/profile_lookup.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 
@@ -17,5 +22,11 @@ std::string mpi_library();
 /// @return nothing: it cannot be asked
 std::optional<bool> takes_cuda_memory();
 std::optional<bool> takes_hip_memory();
+
+/// The machine, as the node of the calling rank shows it; independent of how ranks are bound. Local.
+Fingerprint fingerprint_here();
+
+/// The MPI library and its settings, the partition, and the ranks a node; without the hosts, whose names travel. Local.
+Surroundings surroundings_here(const Layout& layout);
 
 }  // namespace commpass

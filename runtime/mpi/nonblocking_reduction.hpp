@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/sparse/tally_operation.hpp"
-
 namespace commpass {
+
+class TallyOperation;
 
 /// A non-blocking reduction of 64-bit integers. Those of one communicator must be started in the same order on all
 /// ranks.

@@ -1,10 +1,14 @@
-// The conditions under which a timing begins.
+// The conditions under which a timing begins, and how long an exchange of all ranks takes.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
+
+#include "model/base/types.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
@@ -24,6 +28,20 @@ inline void touch_buffer(std::span<std::byte> memory) {
     volatile std::byte& byte = memory[i];
     byte = byte;
   }
+}
+
+/// Runs `exchange` on every rank of `comm`, from a common start to the last finish. Collective.
+/// @param sent  what this rank sends, which is written anew before (touch_buffer)
+/// @return the seconds of the slowest rank, the same on every rank
+inline Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange, std::span<std::byte> sent = {}) {
+  touch_buffer(sent);
+  common_start(comm);
+  const double begin = MPI_Wtime();
+  exchange();
+  const Seconds elapsed = MPI_Wtime() - begin;
+  Seconds slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return slowest;
 }
 
 }  // namespace commpass

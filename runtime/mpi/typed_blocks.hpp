@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/mpi/call_side.hpp"
 #include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
@@ -29,15 +30,27 @@ class TypedBlocks {
     packed_once  ///< the same, but blocks of the same elements share their bytes
   };
 
+  /// Takes the memory of this number of blocks of one type. @throws std::bad_alloc
+  void reserve(std::size_t blocks);
   void clear();
+  /// Takes the blocks of a side of a call, in the place of those before.
+  /// @param name   for errors
+  /// @param count  of blocks
+  /// @param peers  of the blocks; empty: their numbers
+  /// @param peer   a word for these
+  /// @throws CallError if lists are too short or too long, the buffer is MPI_IN_PLACE, or as add_checked
+  void assign(const char* name, const CallSide& side, int count, MPI_Comm comm, std::span<const Rank> peers = {},
+              const char* peer = "rank");
   /// The number of a type. @throws as ElementType
   std::size_t number_of(MPI_Datatype type, MPI_Comm comm);
   /// By number.
   const std::vector<ElementType>& types() const { return types_; }
   void add(const Block& block) { blocks_.push_back(block); }
   /// @param name  for errors
+  /// @param peer  a word for the block's
   /// @throws CallError if its count is negative, or its elements have no buffer; as ElementType
-  void add_checked(const char* name, const void* buffer, Block block, MPI_Datatype type, MPI_Comm comm);
+  void add_checked(const char* name, const void* buffer, Block block, MPI_Datatype type, MPI_Comm comm,
+                   const char* peer = "rank");
   /// Puts them into another order. @param order  numbers of blocks; −1: `none`
   void arrange(const std::vector<int>& order, const Block& none);
   /// Those with a peer. @param peers  by block; −1: none
@@ -47,7 +60,9 @@ class TypedBlocks {
   const Block& operator[](std::size_t i) const { return blocks_[i]; }
   const ElementType& type(std::size_t i) const { return types_[blocks_[i].type]; }
   Bytes bytes(std::size_t i) const { return bytes(blocks_[i]); }
-  /// Have all blocks their bytes together?
+  /// Are the bytes of a block together, or is there none?
+  bool is_contiguous(std::size_t i) const { return is_contiguous(blocks_[i]); }
+  /// Of all blocks?
   bool are_contiguous() const;
   /// The address of the first byte of the first block that has some; null: there is none.
   const std::byte* first_byte(const void* users) const;
@@ -79,6 +94,7 @@ class TypedBlocks {
   void unpack(void* users) const;
 
  private:
+  bool is_contiguous(const Block& block) const { return bytes(block) == 0 || types_[block.type].is_contiguous(); }
   Bytes bytes(const Block& block) const { return block.count == 0 ? 0 : block.count * types_[block.type].size(); }
   /// Of a block with bytes; 0: there is none.
   Bytes lowest_offset() const;

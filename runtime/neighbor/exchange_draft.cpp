@@ -8,9 +8,9 @@
 #include "runtime/device/device_requests.hpp"
 #include "runtime/device/shared_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
-#include "runtime/indexed/value_memory.hpp"
+#include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
-#include "runtime/plan/opening.hpp"
+#include "runtime/plan/planning.hpp"
 
 namespace commpass {
 

@@ -1,16 +1,44 @@
-// The state of an Exchange, and exchanges of plans that are made without other ranks. Private to the runtime.
+// The state of an Exchange, and functions that plan one of datatypes, or by a plan that is made without other ranks.
+// Private to the runtime.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
+#include "runtime/execute/batch_requests.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/packed_requests.hpp"
-#include "runtime/neighbor/neighbor_exchange.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
+#include "runtime/neighbor/typed_exchange.hpp"
 
 namespace commpass {
+
+/// Requests for the bytes of these blocks.
+class PackedRequests final : public RequestsAround {
+ public:
+  TypedBlocks sends, receives;
+  const void* send_buffer = nullptr;  ///< the user's, as the next one
+  void* receive_buffer = nullptr;
+
+  ~PackedRequests() override { drop(); }
+  bool are_in_flight() const { return are_in_flight_; }
+  Bytes packed_bytes() const { return sends.packed_bytes() + receives.packed_bytes(); }
+
+ private:
+  void before() override {
+    are_in_flight_ = true;
+    sends.pack(send_buffer);
+  }
+  void after() override {
+    receives.unpack(receive_buffer);
+    are_in_flight_ = false;
+  }
+
+  bool are_in_flight_ = false;
+};
 
 struct Exchange::State {
   std::shared_ptr<Context> context;  ///< keeps the MPI communicator alive, and
@@ -25,6 +53,26 @@ struct Exchange::State {
     executor->surround(std::move(packed));
   }
 };
+
+/// One side of an exchange of datatypes: a side of a call, or a list of blocks.
+struct TypedSide {
+  const void* buffer = nullptr;
+  std::span<const TypedBlock> blocks{};
+  std::optional<CallSide> call{};
+  int count = 0;                  ///< of the call's blocks
+  std::span<const Rank> peers{};  ///< of these; empty: all ranks
+
+  TypedSide(const void* its_buffer, std::span<const TypedBlock> list) : buffer(its_buffer), blocks(list) {}
+  TypedSide(const CallSide& side, int its_count, std::span<const Rank> its_peers = {})
+      : buffer(side.buffer), call(side), count(its_count), peers(its_peers) {}
+};
+
+/// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
+/// @param receives  the buffer is written to
+/// @param before    a failure of this rank when it made the arguments, if any
+/// @throws Error, the same on every rank
+TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
+                                  const TypedSide& receives, const ExchangeOptions& options, const Failure& before);
 
 /// Runs a plan of this rank, in host memory. Local. @throws MpiError, std::bad_alloc
 Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context::Address& address, const Plan& plan,

@@ -16,7 +16,7 @@
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
-#include "runtime/plan/opening.hpp"
+#include "runtime/plan/planning.hpp"
 #include "runtime/planned_exchanges.hpp"
 #include "selector/choose/offer.hpp"
 

@@ -24,6 +24,7 @@ void require_reachable(const TypedBlocks& blocks, const void* users, const char*
 
 /// @throws InputError for invalid blocks; MpiError
 void assign(TypedBlocks& blocks, const TypedSide& side, const char* name, bool must_be_packed, MPI_Comm comm) {
+  if (side.call) blocks.assign(name, *side.call, side.count, comm, side.peers);
   for (const auto& [peer, offset, count, type] : side.blocks)
     blocks.add_checked(name, side.buffer, {peer, offset, count}, type, comm);
   const bool is_packed = must_be_packed || !blocks.are_contiguous();

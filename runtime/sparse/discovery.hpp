@@ -12,7 +12,6 @@
 #include "runtime/execute/send_limits.hpp"
 #include "runtime/sparse/parcel.hpp"
 #include "runtime/sparse/sparse_tally.hpp"
-#include "runtime/sparse/tally_operation.hpp"
 
 namespace commpass {
 

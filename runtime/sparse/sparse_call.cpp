@@ -12,6 +12,17 @@
 
 namespace commpass {
 
+std::unique_ptr<DiscoveryStage> make_stage(Discovery discovery, const StageContext& context) {
+  switch (discovery) {
+    case Discovery::nbx: return make_nbx_stage(context);
+    case Discovery::reduce: return make_reduce_stage(context);
+    case Discovery::allreduce: return make_allreduce_stage(context);
+    case Discovery::rma: return make_rma_stage(context);
+    case Discovery::dense: return make_alltoall_stage(context);
+  }
+  throw Error("there is no such discovery.");
+}
+
 namespace {
 
 constexpr const char* same_bytes = "give the same number of bytes on every rank, or use sparse_alltoallv";
@@ -113,23 +124,23 @@ void SparseCall::frame(const StageGroup& group) {
     outgoing_.push_back({group.in_group(to), {memory.get(), size}});
     ends[to] = memory.get();
   }
-  std::vector<LocalCopy> copies;
+  CopyList copies;
   std::vector<std::shared_ptr<const std::byte[]>> leaving;  // stays until it is copied
   std::erase_if(held_, [&](const Held& held) {
     const Rank to = next(held);
     if (to == rank_) return false;
     auto*& end = ends[to];
     end = write_header({held.block.source, held.block.destination, held.block.bytes}, end);
-    copies.push_back({held.bytes.data(), end, held.bytes.size()});
+    copies.add(held.bytes.data(), end, std::ssize(held.bytes));
     end += held.bytes.size();
     leaving.push_back(held.memory);
     return true;
   });
-  local_copy(copies);
+  copies.run(host_memory());
 }
 
 void SparseCall::unpack(const Parcel& parcel) {
-  std::vector<LocalCopy> copies;
+  CopyList copies;
   auto rest = parcel.bytes;
   while (const auto block = next_block(rest, ranks_)) {
     const auto& header = block->header;
@@ -145,10 +156,10 @@ void SparseCall::unpack(const Parcel& parcel) {
       lose(!last_stage_reached());
       continue;
     }
-    copies.push_back({bytes.data(), memory.get(), bytes.size()});
+    copies.add(bytes.data(), memory.get(), std::ssize(bytes));
     received_.push_back({header.source, {memory.get(), bytes.size()}, memory});
   }
-  local_copy(copies);
+  copies.run(host_memory());
 }
 
 void SparseCall::end_stage() {

@@ -30,8 +30,7 @@ struct SparseSends {
   std::vector<SendEdge> edges;
   std::optional<Bytes> constant_bytes;   ///< the size of every message, if all ranks have one
   std::string error;                     ///< why they cannot be sent; then there are none
-  std::vector<std::byte> packed{};       ///< the buffer, where it is not the user's,
-  std::shared_ptr<const void> staged{};  ///< or what it lies in
+  std::shared_ptr<const void> holder{};  ///< of the buffer, where it is not the user's
 };
 
 /// Runs an exchange by one strategy. Blocks that are forwarded share a parcel for each peer, in which each has a

@@ -12,7 +12,6 @@
 #include "runtime/context.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 #include "runtime/sparse/sparse_tally.hpp"
-#include "runtime/sparse/tally_operation.hpp"
 #include "selector/choose/sparse_choice.hpp"
 
 namespace commpass {

@@ -63,7 +63,7 @@ void SparseEngine::stage(SparseSends& sends) {
   staged->read(sends.buffer, ranges.ends(*device, sends.buffer));
   sends.buffer = staged->host();
   for (auto& edge : sends.edges) edge.offset = edge.bytes > 0 ? ranges.place_of(edge.offset) : 0;
-  sends.staged = std::move(staged);
+  sends.holder = std::move(staged);
 }
 
 std::shared_ptr<StagedBuffer> SparseEngine::staging(const Device& device) {
@@ -276,6 +276,19 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
 
 void SparseEngine::abandon(SparseCall& call) noexcept {
   if (mpi_is_usable()) wait_for(call);
+}
+
+SparseExchange::SparseExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+std::string SparseExchange::strategy() const { return to_string(state_->started.call->strategy()); }
+std::optional<Seconds> SparseExchange::predicted_seconds() const { return state_->started.predicted_s; }
+std::string SparseExchange::explanation() const { return strategy() + ": " + state_->started.reason + ".\n"; }
+
+bool SparseExchange::test() { return state_->engine->test(*state_->started.call); }
+
+ReceivedMessages SparseExchange::wait() {
+  if (state_->taken) throw Error("sparse exchange: its messages have been handed out already; keep what wait returns.");
+  state_->taken = true;
+  return state_->engine->complete(*state_->started.call);
 }
 
 }  // namespace commpass

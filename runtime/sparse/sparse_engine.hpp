@@ -94,4 +94,19 @@ class SparseEngine final : InFlight {
   bool has_broken_ = false;             ///< MPI has failed in an exchange
 };
 
+struct SparseExchange::State {
+  State(std::shared_ptr<SparseEngine> its_engine, const SparseEngine::Sends& sends, bool constant,
+        const SparseOptions& options)
+      : engine(std::move(its_engine)), started(engine->start(sends, constant, options)) {}
+  ~State() {
+    if (!taken) engine->abandon(*started.call);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::shared_ptr<SparseEngine> engine;
+  SparseEngine::Started started;
+  bool taken = false;
+};
+
 }  // namespace commpass

@@ -1,6 +1,8 @@
-// What the ranks tell each other about their sparse exchanges, so that the next one is chosen by it.
+// What the ranks tell each other about their sparse exchanges, so that the next one is chosen by it, and the MPI
+// operation that combines it.
 #pragma once
 
+#include <mpi.h>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -49,6 +51,24 @@ struct Tally {
   }
   bool has_bytes() const { return largest_bytes >= 0; }
   bool has_different_bytes() const { return has_bytes() && largest_bytes != -smallest_bytes_negated; }
+};
+
+/// How tallies are combined: some of their numbers are added up, of the others the largest is found.
+class TallyOperation {
+ public:
+  TallyOperation();
+  ~TallyOperation();
+  TallyOperation(const TallyOperation&) = delete;
+  TallyOperation& operator=(const TallyOperation&) = delete;
+
+  MPI_Datatype type() const { return type_; }  ///< one whole tally
+  MPI_Op operation() const { return operation_; }
+  /// As MPI wants it.
+  static void combine(void* in, void* in_and_out, int* tallies, MPI_Datatype* type);
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op operation_ = MPI_OP_NULL;
 };
 
 }  // namespace commpass

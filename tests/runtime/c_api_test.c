@@ -140,28 +140,28 @@ static void bad_arguments_of_one_rank(commpass_comm comm, const char* strategy) 
   }
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(is_wrong ? -1 : 0, &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm),
-      "number of messages is negative");
+      "there are -1 messages");
   CHECK_REFUSED(commpass_alltoallv_crs_alloc(is_wrong ? -1 : 0, &zero, &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
                                              &got, strategy, comm),
-                "number of messages is negative");
+                "there are -1 messages");
   CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? &minus : &zero, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
                                              &got, strategy, comm),
-                "count of message 0 is -1");
+                "the count for message 0 is -1");
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(1, &zero, is_wrong ? -1 : 0, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm),
-      "count of message 0 is -1");
+      "the count for message 0 is -1");
   CHECK_REFUSED(commpass_alltoall_crs_alloc(1, is_wrong ? nowhere : &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got,
                                             strategy, comm),
                 "no destinations");
   CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? nowhere : &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
                                              &got, strategy, comm),
-                "no counts");
+                "there are 0 counts");
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, MPI_DOUBLE, is_wrong ? NULL : &got, strategy, comm),
       "no place for received messages");
   CHECK_REFUSED(
       commpass_alltoall_crs_alloc(1, &zero, 1, MPI_DOUBLE, is_wrong ? NULL : &value, MPI_DOUBLE, &got, strategy, comm),
-      "buffer is null");
+      "no buffer");
   MPI_Type_free(&uncommitted);
   CHECK(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, NULL, MPI_DOUBLE, &got, strategy, comm) ==
             COMMPASS_SUCCESS &&

@@ -124,7 +124,7 @@ TEST_P(Wandering, BlocksBetweenAllPairsAreDeliveredWhateverTheirSizes) {
   const auto coalescing = seed_ % 3 == 0 ? Coalescing::staggered : Coalescing::coalesced;
   const auto structure = make_alltoall_structure(comm_.get(), route, {static_cast<int>(seed_ % 3)}, coalescing);
   AlltoallExchange exchange(comm_.get());
-  const ElementType type(MPI_BYTE, MPI_COMM_SELF);
+  AlltoallData data;
   std::mt19937 random(seed_);
   for (unsigned turn = 0; turn < 4; ++turn) {
     Pattern pattern{size_of(), {}};
@@ -145,8 +145,11 @@ TEST_P(Wandering, BlocksBetweenAllPairsAreDeliveredWhateverTheirSizes) {
       received[static_cast<std::size_t>(edge.source)] = edge.bytes;
       received_at[static_cast<std::size_t>(edge.source)] = edge.offset;
     }
-    exchange.run(structure, {local.send_buffer.data(), sent, sent_at, &type},
-                 {local.receive_buffer.data(), received, received_at, &type});
+    data.assign({CallSide::v(local.send_buffer.data(), sent, sent_at, MPI_BYTE),
+                 CallSide::v(local.receive_buffer.data(), received, received_at, MPI_BYTE)},
+                comm_.get(), nullptr);
+    data.begin({});
+    exchange.run(structure, data);
     ASSERT_TRUE(test::everywhere(local.receive_buffer == expected)) << "seed " << seed_ << ", turn " << turn;
   }
 }

@@ -15,6 +15,7 @@
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/sparse/sparse_tally.hpp"
 #include "simulation/pending_reductions.hpp"
 
 namespace commpass {

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/indexed/value_memory.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "simulation/work.hpp"
 

@@ -4,7 +4,7 @@
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/sparse/discovery.hpp"
-#include "runtime/sparse/limited_sends.hpp"
+#include "runtime/sparse/probed_mail.hpp"
 
 namespace commpass {
 

@@ -605,12 +605,17 @@ TEST(AlltoallStructure, HoldsForwardedBlocksAndOneMessage) {
     // Each stage but the last moves at most P·(r−1)/r blocks, and one more of each digit where P is no power of r.
     EXPECT_LE(forwarding, (structure.stages.size() - 1) * static_cast<std::size_t>(size_of())) << "radix " << radix;
 
-    const ElementType type(MPI_BYTE, MPI_COMM_SELF);
-    std::vector<Bytes> counts(static_cast<std::size_t>(size_of()), 10), offsets;
+    const std::vector<Bytes> counts(static_cast<std::size_t>(size_of()), 10);
+    std::vector<Bytes> offsets;
     for (Rank rank = 0; rank < size_of(); ++rank) offsets.push_back(10 * rank);
     std::vector<std::byte> sent(10 * counts.size()), received(sent.size());
+    AlltoallData data;
+    data.assign(
+        {CallSide::v(sent.data(), counts, offsets, MPI_BYTE), CallSide::v(received.data(), counts, offsets, MPI_BYTE)},
+        comm, nullptr);
+    data.begin({});
     AlltoallExchange exchange(comm);
-    exchange.run(structure, {sent.data(), counts, offsets, &type}, {received.data(), counts, offsets, &type});
+    exchange.run(structure, data);
     EXPECT_LE(exchange.slot_bytes(), 10 * static_cast<Bytes>(forwarding + largest_other)) << "radix " << radix;
     if (radix == size_of()) {
       EXPECT_EQ(exchange.slot_bytes(), 0) << "nothing is forwarded";

@@ -14,7 +14,7 @@
 #include "model/route/grid_route.hpp"
 #include "model/route/grid_way.hpp"
 #include "model/schedule/schedule.hpp"
-#include "runtime/cartesian/grid_headers.hpp"
+#include "runtime/cartesian/told_travel.hpp"
 #include "runtime/cartesian/two_a_node.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/plan/planner.hpp"

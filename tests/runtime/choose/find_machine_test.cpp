@@ -11,7 +11,7 @@
 
 #include "model/support.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/mpi/surroundings.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {

@@ -8,7 +8,7 @@
 #include "runtime/device/device_machines.hpp"
 #include "runtime/device/device_queue.hpp"
 #include "runtime/device/piece_kernel.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "runtime/device/copy_groups.hpp"
-#include "runtime/device/staged_ranges.hpp"
+#include "runtime/device/staged_bytes.hpp"
 
 namespace commpass {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/cartesian/cart_exchange.hpp"
+#include "runtime/cartesian/cart_neighborhood.hpp"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,6 @@
 #include "model/base/error.hpp"
 #include "model/route/grid_route.hpp"
 #include "runtime/cartesian/cart_planning.hpp"
-#include "runtime/cartesian/grid_headers.hpp"
 #include "runtime/cartesian/told_travel.hpp"
 #include "runtime/cartesian/user_pieces.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
