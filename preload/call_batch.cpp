@@ -58,7 +58,7 @@ void if_there_is_memory(Step step) {
 /// @param exchange_s  that the call took
 void count(const CallRunner& by, Seconds exchange_s, WhoRan& ran) {
   switch (by.turn) {
-    case Rivalry::Turn::library: ++ran.by_library; return;
+    case Rivalry::Turn::library: ran.by_library += by.calls; return;
     case Rivalry::Turn::ours:
       ++ran.by_ours;
       if (by.ratio.median > 0) ran.saved += saved_by_ours(exchange_s, by.ratio);
@@ -99,9 +99,9 @@ RecordEntry* find_or_make(const PendingCall& call, const RecordKey& told_key, st
 void count_as_other(const PendingCall& call, const CallGroup& group) noexcept {
   if (group.rank != 0) return;
   auto& other = record_table().others[static_cast<std::size_t>(call.kind)];
-  ++other.calls;
-  other.bytes += call.bytes;
-  other.in_call_s += std::max(call.end_s - call.begin_s, 0.0);
+  other.calls += call.by.calls;
+  other.bytes += call.bytes * call.by.calls;
+  other.in_call_s += std::max(call.end_s - call.begin_s, 0.0) * static_cast<double>(call.by.calls);
 }
 
 }  // namespace
@@ -247,15 +247,17 @@ void CallBatch::take(const PendingCall& call, const std::uint64_t* told, Seconds
   }
   if (!last.entry) return count_as_other(call, group);
   auto& sums = last.entry->numbers;
-  if (++sums.calls == 1) sums.handles = 0;
+  if (sums.calls == 0) sums.handles = 0;
+  sums.calls += call.by.calls;
   if (!is_known || std::exchange(last.communicator, call.communicator) != call.communicator)
     if (counted_.insert({call.communicator, last.entry}).second) ++sums.handles;
   if (!blocks(call.kind)) exchange_s = 0;  // unknown for a start
-  sums.exchange_s += exchange_s;
-  sums.in_call_s += static_cast<double>(in_call_ns) / ns_per_s / group.ranks;
+  const auto calls = static_cast<double>(call.by.calls);
+  sums.exchange_s += exchange_s * calls;
+  sums.in_call_s += static_cast<double>(in_call_ns) / ns_per_s / group.ranks * calls;
   sums.is_by_clock = sums.is_by_clock && is_by_clock;
-  sums.bytes += static_cast<Bytes>(bytes);
-  sums.blocks += static_cast<std::int64_t>(sent);
+  sums.bytes += static_cast<Bytes>(bytes) * call.by.calls;
+  sums.blocks += static_cast<std::int64_t>(sent) * call.by.calls;
   sums.over_time.add(call.begin_s - record_table().begin_s, exchange_s);
   count(call.by, exchange_s, last.entry->ran);
 }

@@ -21,6 +21,7 @@ namespace commpass {
 /// The library that ran a call, and the known time that the other one would have taken.
 struct CallRunner {
   Rivalry::Turn turn = Rivalry::Turn::library;
+  std::int64_t calls = 1;                 ///< for which it stands: itself, and those after it that nothing watches
   MedianInterval ratio = {0, 0, 0};       ///< of ours: its time ÷ the library's, as measured before; 0: not known
   std::optional<Seconds> library_s = {};  ///< of both: what the library took
   const std::string* strategy = nullptr;  ///< of ours or both; as long as the communicator's engines

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "preload/call_blocks.hpp"
-#include "preload/call_site.hpp"
 #include "preload/neighbor_arguments.hpp"
 #include "preload/takeover.hpp"
 

@@ -205,12 +205,13 @@ GatheredRecord gather_record(const OwnCommunicator& own) {
   auto& record = gathered.record;
   record.run_s = largest_of_ranks(comm, monotonic_seconds() - table.begin_s);
   const bool calls_overlap = largest_of_ranks(comm, table.calls_overlap ? 1 : 0) > 0;
+  const bool are_sampled = largest_of_ranks(comm, table.are_sampled ? 1 : 0) > 0;
   const auto layout = detect_layout(comm);
   const auto pack = [&] { return pack_exchanges(table); };
   gather(comm, pack, [&](int from, PackedValues values) { gathered.open(from, std::move(values)); });
   gather_edges(comm, table, gathered);
   auto messages = gather_messages(comm);
-  GatheredRecord result{{}, {}, calls_overlap};
+  GatheredRecord result{{}, {}, calls_overlap, are_sampled};
   if (own.rank() != 0) return result;
   record.layout = text_of(layout);
   record.program = command_line();

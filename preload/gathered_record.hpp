@@ -15,6 +15,7 @@ struct GatheredRecord {
   Record record = {};
   std::vector<WhoRan> ran = {};  ///< for each of its exchanges
   bool calls_overlap = false;    ///< were two threads of a rank in calls at once?
+  bool are_sampled = false;      ///< did calls stand for others?
 };
 
 /// Has any rank recorded a call? Collective. @param own  of all ranks of MPI_COMM_WORLD

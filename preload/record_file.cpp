@@ -46,6 +46,7 @@ void write_place_report(MPI_Comm world, const std::string& target) noexcept {
     const auto* const machine = context->unpriced.empty() ? &context->machine : nullptr;
     auto report = report_places(record, gathered.ran, context->layout, machine, context->unpriced);
     report.calls_overlap = gathered.calls_overlap;
+    report.are_sampled = gathered.are_sampled;
     const auto document = document_of(record, report);
     if (is_table) std::fputs(document.write(Form::text).c_str(), stderr);
     else write_file(target, document.write(Form::json));

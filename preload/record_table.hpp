@@ -59,6 +59,7 @@ struct RecordTable {
   Seconds begin_s = 0;  ///< of the run, by monotonic_seconds
   std::int64_t page_faults_at_begin = 0;
   std::atomic<bool> calls_overlap = false;  ///< were two threads in calls at once?
+  std::atomic<bool> are_sampled = false;    ///< did a call stand for others (CallRunner::calls)?
 
   std::uint64_t number_of(const void* site);
 };

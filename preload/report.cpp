@@ -89,6 +89,8 @@ void write_report(bool takes_over) noexcept {
     auto text = report_of(past_calls());
     if (takes_over) text += nothing_taken_over(past_calls());
     const auto& table = record_table();
+    if (table.are_sampled)
+      text += "commpass: of calls of a kind after the first 64 on a communicator, bytes and time are by samples.\n";
     const auto use = memory_use();
     text += page_fault_note(use.page_faults - table.page_faults_at_begin, use.resident_max,
                             monotonic_seconds() - table.begin_s);

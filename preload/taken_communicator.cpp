@@ -19,6 +19,9 @@
 
 namespace commpass {
 
+constinit thread_local std::array<FoundCalls, found_calls_max> found_calls{};
+std::atomic<std::uint64_t> freed_communicators = 0;
+
 namespace {
 
 /// Of the process.
@@ -73,9 +76,6 @@ Carried carried_by(MPI_Comm comm, int key) {
     return {false};
   return {true, is_there ? static_cast<TakenCommunicator*>(value) : nullptr};
 }
-
-/// Counts communicators that are gone, whose handles may be those of others now.
-std::atomic<std::uint64_t> freed_communicators = 0;
 
 /// No engines are freed in an attribute's callback, in which collectives are not allowed.
 int forget_communicator(MPI_Comm, int, void* value, void*) {
@@ -284,22 +284,18 @@ TakenCommunicator* find_or_survey(MPI_Comm comm) {
 
 }  // namespace
 
-TakenCommunicator* taken(MPI_Comm comm) {
-  thread_local MPI_Comm last = MPI_COMM_NULL;
-  thread_local std::uint64_t last_gone = 0;
-  thread_local TakenCommunicator* last_taken = nullptr;
-  const auto gone = freed_communicators.load(std::memory_order_acquire);
-  if (last != comm || last_gone != gone || !last_taken) {
-    last_taken = find_or_survey(comm);
-    last = comm;
-    last_gone = gone;
-  }
-  return last_taken;
+const FoundCalls& find_calls(InterposedCall kind, MPI_Comm comm) {
+  auto& found = place_of_found(kind, comm);
+  if (is_valid(found, kind, comm)) return found;
+  const auto freed = freed_communicators.load(std::memory_order_acquire);
+  found = {};
+  auto* const of = find_or_survey(comm);
+  return found = {comm, kind, freed, of, of ? &of->record(kind) : nullptr};
 }
 
 void begin_taking() noexcept {
   try {
-    insist([] { return taken(MPI_COMM_WORLD); });
+    insist([] { return find_or_survey(MPI_COMM_WORLD); });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "commpass: %s\n", error.what());
   }
@@ -403,16 +399,18 @@ void release_all() noexcept {
   for_each_log([](CallLog& log) { log.end_telling(); });
   for_each_log([](CallLog& log) { log.begin_telling_leftovers(); });
   for_each_log([](CallLog& log) { log.end_telling_leftovers(); });
+  freed_communicators.fetch_add(1, std::memory_order_release);
   for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(of_process.all.back());
   of_process.key = MPI_KEYVAL_INVALID;
 }
 
 void CallRecord::add(const CallRecord& other) {
-  by_library += other.by_library;
+  const auto counted = std::max<std::int64_t>(other.calls(), 1);  // some of which have not come
+  by_library += other.by_library - other.unwatched;
   by_ours += other.by_ours;
   by_both += other.by_both;
-  bytes += other.bytes;
-  seconds += other.seconds;
+  bytes += other.bytes - other.bytes / counted * other.unwatched;
+  seconds += other.seconds - other.seconds / static_cast<double>(counted) * static_cast<double>(other.unwatched);
   if (!other.strategy.empty()) strategy = other.strategy;
   if (other.rivalry.ratio().median > 0) rivalry = other.rivalry;
 }

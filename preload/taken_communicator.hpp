@@ -4,8 +4,11 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <forward_list>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -26,10 +29,12 @@ struct CallRecord {
   InterposedCall kind = {};
   Rivalry rivalry = {};
   std::int64_t by_library = 0, by_ours = 0, by_both = 0;
-  std::int64_t bytes = 0;     ///< that this rank sent
-  double seconds = 0;         ///< in these calls, waiting for others included
-  std::string strategy = {};  ///< of the last call that was ours
+  std::int64_t bytes = 0;      ///< that this rank sent
+  double seconds = 0;          ///< in these calls, waiting for others included
+  std::int64_t unwatched = 0;  ///< the next calls, which the library runs; counted above, by the call before them
+  std::string strategy = {};   ///< of the last call that was ours
 
+  std::int64_t calls() const { return by_library + by_ours + by_both; }
   void add(const CallRecord& other);
 };
 
@@ -83,10 +88,31 @@ struct Degrees {
 };
 Degrees degrees_in(MPI_Comm comm);
 
-/// What the communicator carries; it is made where there is nothing yet. What one carries its duplicates inherit, but
-/// for engines. Local.
-/// @return null if MPI does not know the communicator
-TakenCommunicator* taken(MPI_Comm comm);
+/// The calls of a kind on a communicator, as a thread found them last.
+struct FoundCalls {
+  MPI_Comm comm;
+  InterposedCall kind;
+  std::uint64_t freed;    ///< the number of freed communicators then: a handle may be that of another one since
+  TakenCommunicator* of;  ///< null: MPI does not know the communicator
+  CallRecord* record;     ///< null: likewise
+};
+inline constexpr std::size_t found_calls_max = 16;
+extern constinit thread_local std::array<FoundCalls, found_calls_max> found_calls;
+/// Counts communicators that are gone.
+extern std::atomic<std::uint64_t> freed_communicators;
+
+inline FoundCalls& place_of_found(InterposedCall kind, MPI_Comm comm) {
+  const auto bits = std::hash<MPI_Comm>{}(comm) + static_cast<std::size_t>(kind);
+  return found_calls[(bits ^ bits >> 4) % found_calls_max];  // handles may be addresses, which allocators align
+}
+inline bool is_valid(const FoundCalls& found, InterposedCall kind, MPI_Comm comm) {
+  return found.comm == comm && found.kind == kind && found.record &&
+         found.freed == freed_communicators.load(std::memory_order_acquire);
+}
+
+/// What the communicator carries is made where there is nothing yet. What one carries its duplicates inherit, but for
+/// engines. Local. @throws std::bad_alloc
+const FoundCalls& find_calls(InterposedCall kind, MPI_Comm comm);
 
 /// Lets duplicates of MPI_COMM_WORLD inherit what it carries. After MPI_Init; local.
 void begin_taking() noexcept;

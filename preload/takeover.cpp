@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "model/mixed.hpp"
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "preload/ticks.hpp"
@@ -141,7 +142,7 @@ Ran run_trial(const Call& call, TakenCommunicator& of) {
   ++record.by_both;
   const auto ran = [&](std::optional<Seconds> library_s) {
     return Ran{library ? library->code : raise(call, ours->code),
-               {Rivalry::Turn::both, {}, library_s, strategy_of(of)}};
+               {Rivalry::Turn::both, 1, {}, library_s, strategy_of(of)}};
   };
   if (!is_complete) return ran({});
   std::array seconds{rivalry.library_s(), rivalry.ours_s(), ours ? ours->seconds : 0.0};
@@ -162,6 +163,11 @@ Ran run_trial(const Call& call, TakenCommunicator& of) {
 
 bool is_refused(const Call& call, const TakenCommunicator& of) {
   return !of.left_to_library.empty() || (is_of_neighborhood(call.kind) && !of.neighborhood);
+}
+
+/// Does the library run it in any case?
+bool is_for_library(const Call& call, const TakenCommunicator& of) {
+  return !call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of);
 }
 
 /// How many calls the trial that is due has to wait until its loss is affordable on all ranks. Collective.
@@ -188,8 +194,7 @@ Rivalry::Turn turn_of_rivalry(const Call& call, TakenCommunicator& of) {
 
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
-  if (!call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of))
-    return Rivalry::Turn::library;
+  if (is_for_library(call, of)) return Rivalry::Turn::library;
   if (is_wrong_by_library(call.kind, of, call.comm)) {
     if (!of.engines) open_engines(of, call.comm);
     return is_refused(call, of) ? Rivalry::Turn::library : Rivalry::Turn::ours;
@@ -203,15 +208,33 @@ Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
   return is_refused(call, of) ? Rivalry::Turn::library : turn;
 }
 
-Ran run_taken(const Call& call, TakenCommunicator& of) {
+/// How many calls the library runs after this one, which it runs, before the next one is watched. None of the first
+/// ones and no trial is left; numbers vary, since a program may make different calls by turns. The same on every rank.
+std::int64_t calls_to_leave(const Call& call, const TakenCommunicator& of, const CallRecord& record) {
+  constexpr std::int64_t calls_to_left = 64, mean_max = 128;
+  if (settings().records()) return 0;
+  const auto calls = record.calls(), mean = std::min(calls / calls_to_left, mean_max);
+  const auto drawn = mixed({static_cast<std::uint64_t>(calls)}) % static_cast<std::uint64_t>(2 * mean + 1);
+  const auto left = static_cast<std::int64_t>(drawn);
+  return is_for_library(call, of) ? left : std::min(left, record.rivalry.calls_to_trial());
+}
+
+Ran run_taken(const Call& call, TakenCommunicator& of, CallRecord& record) {
   switch (turn_of(call, of)) {
-    case Rivalry::Turn::library: break;
+    case Rivalry::Turn::library: {
+      auto ran = run_library(call, of);
+      record.unwatched = calls_to_leave(call, of, record);
+      record.rivalry.pass(record.unwatched);
+      record.by_library += record.unwatched;
+      ran.by.calls += record.unwatched;
+      if (record.unwatched > 0) record_table().are_sampled = true;
+      return ran;
+    }
     case Rivalry::Turn::ours: {
       const auto ran = run_ours(call, of);
       if (ran.is_left) break;
-      auto& record = of.record(call.kind);
       ++record.by_ours;
-      return {raise(call, ran.code), {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
+      return {raise(call, ran.code), {Rivalry::Turn::ours, 1, record.rivalry.ratio(), {}, strategy_of(of)}};
     }
     case Rivalry::Turn::both: return run_trial(call, of);
   }
@@ -229,7 +252,7 @@ void write_down(const Call& call, const Ran& ran, TakenCommunicator& of, double 
   } catch (const std::bad_alloc&) {
     sent.is_cut = true;
   }
-  of.record(call.kind).bytes += sent.total(peers_in(call.comm));
+  of.record(call.kind).bytes += sent.total(peers_in(call.comm)) * ran.by.calls;
   if (!of.log) return;
   const auto tell_if = [&](bool is_time) {
     if (!blocks(call.kind) || !is_time) return;
@@ -240,19 +263,6 @@ void write_down(const Call& call, const Ran& ran, TakenCommunicator& of, double 
   tell_if(of.log->is_due());
 }
 
-/// Of a communicator that MPI knows. What it carries takes little memory, and others would wait for a rank without it.
-/// @param of  null: nothing
-/// @return a code of MPI
-int find_taken(const Call& call, TakenCommunicator*& of) {
-  try {
-    of = insist([&] { return taken(call.comm); });
-    if (of) insist([&] { of->record(call.kind); });
-    return MPI_SUCCESS;
-  } catch (const std::exception& error) {
-    return raise(call, tell(call, error));
-  }
-}
-
 }  // namespace
 
 bool is_inside() { return is_within; }
@@ -261,16 +271,22 @@ int run(const Call& call) {
   const auto& asked = settings();
   if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call.kind)])
     return call.library();
-  TakenCommunicator* of = nullptr;
-  if (const int failed = find_taken(call, of); failed != MPI_SUCCESS) return failed;
-  if (!of) return call.library();
+  // It takes little memory, and others would wait for a rank without it.
+  FoundCalls found{};
+  try {
+    found = insist([&] { return find_calls(call.kind, call.comm); });
+  } catch (const std::exception& error) {
+    return raise(call, tell(call, error));
+  }
+  if (!found.of || is_unwatched(call.kind, call.comm)) return call.library();
   const Inside inside;
   const double begin_s = monotonic_seconds();
-  const auto ran = run_taken(call, *of);
+  auto ran = run_taken(call, *found.of, *found.record);
   const double end_s = std::max(monotonic_seconds(), begin_s);
-  of->record(call.kind).seconds += end_s - begin_s;
-  if (call.ours) trial_budget().earn(end_s - begin_s);
-  if (asked.reports || asked.logs()) write_down(call, ran, *of, begin_s, end_s);
+  const auto in_calls_s = (end_s - begin_s) * static_cast<double>(ran.by.calls);
+  found.record->seconds += in_calls_s;
+  if (call.ours) trial_budget().earn(in_calls_s);
+  if (asked.reports || asked.logs()) write_down(call, ran, *found.of, begin_s, end_s);
   return ran.code;
 }
 

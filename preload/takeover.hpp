@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "preload/buffer_use.hpp"
+#include "preload/call_site.hpp"
 #include "preload/sent_blocks.hpp"
 #include "preload/taken_communicator.hpp"
 
@@ -51,26 +52,38 @@ struct Call {
 /// Runs it. @return a code of MPI
 int run(const Call& call);
 
-/// Runs a call that blocks by the library or by ours. Takes no memory.
-/// @param library,arguments  MPI's function, and what the program gave it
-template <class Sends, class Ours, class Library, class... Arguments>
-int take_over(InterposedCall kind, MPI_Comm comm, BufferUse use, const Sends& sends, const Ours& ours, Library library,
-              Arguments... arguments) {
-  const auto by_library = [&] { return library(arguments...); };
-  return run({kind, comm, use.is_in_place, use.is_aliased, Callback<void(const TakenCommunicator&, SentBlocks&)>(sends),
-              Callback<int()>(by_library), Callback<void(TakenCommunicator&)>(ours)});
+/// Is the call one of those that the library runs and that are counted already? Most calls are when trials are over: so
+/// this reads a few words of the thread's and nothing else.
+inline bool is_unwatched(InterposedCall kind, MPI_Comm comm) {
+  const auto& found = place_of_found(kind, comm);
+  if (!is_valid(found, kind, comm) || found.record->unwatched == 0) return false;
+  --found.record->unwatched;
+  return true;
 }
 
-/// A call that the MPI library runs, and that is counted and recorded. Takes no memory.
-template <class Sends, class Library, class... Arguments>
-int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, Library library, Arguments... arguments) {
-  const auto by_library = [&] { return library(arguments...); };
+// Run a call that is watched. Take no memory.
+// @param return_address  of the function that the program called
+// @param library         the library's own call
+/// By the library or by ours; of a call that blocks.
+template <class Sends, class Ours, class Library>
+[[gnu::noinline]] int take_over(const void* return_address, InterposedCall kind, MPI_Comm comm, BufferUse use,
+                                Sends sends, Ours ours, Library library) {
+  const CallSite site(return_address);
+  return run({kind, comm, use.is_in_place, use.is_aliased, Callback<void(const TakenCommunicator&, SentBlocks&)>(sends),
+              Callback<int()>(library), Callback<void(TakenCommunicator&)>(ours)});
+}
+
+/// By the library, in any case.
+template <class Sends, class Library>
+[[gnu::noinline]] int pass_on(const void* return_address, InterposedCall kind, MPI_Comm comm, Sends sends,
+                              Library library) {
+  const CallSite site(return_address);
   return run({kind,
               comm,
               false,
               false,
               Callback<void(const TakenCommunicator&, SentBlocks&)>(sends),
-              Callback<int()>(by_library),
+              Callback<int()>(library),
               {}});
 }
 

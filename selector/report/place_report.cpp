@@ -186,6 +186,7 @@ Document document_of(const Record& record, const PlaceReport& report) {
                   {"run_s", record.run_s},
                   {"exchange_s", report.exchange_s},
                   {"calls_overlap", report.calls_overlap},
+                  {"are_sampled", report.are_sampled},
                   {"saved_s", known_json(report.is_saved_known, report.saved)},
                   {"saved_interval_s", interval_json(report.is_saved_known, report.saved)}});
   auto table = table_of(report);
@@ -200,9 +201,10 @@ Document document_of(const Record& record, const PlaceReport& report) {
   if (report.places.empty()) return document;
   if (report.places_left_out > 0) document.text(fmt::format("{} more places are left out\n", report.places_left_out));
   for (const auto& line : describe_others(record)) document.text(line + "\n");
-  document.text(fmt::format(
-      "of a run of {} exchanges took {}{}; {}\n", format_seconds(record.run_s), format_seconds(report.exchange_s),
-      report.calls_overlap ? ", added up over threads that call at once" : "", saved_sentence(report)));
+  document.text(fmt::format("of a run of {} exchanges took {}{}{}; {}\n", format_seconds(record.run_s),
+                            format_seconds(report.exchange_s), report.are_sampled ? " by samples of the calls" : "",
+                            report.calls_overlap ? ", added up over threads that call at once" : "",
+                            saved_sentence(report)));
   return document;
 }
 

@@ -65,6 +65,7 @@ struct PlaceReport {
   SavedTime saved = {};                         ///< likewise
   bool is_saved_known = true;                   ///< of all places
   bool calls_overlap = false;                   ///< threads of a rank called at once; times are their sums
+  bool are_sampled = false;                     ///< calls stood for others
 };
 
 /// @param ran      for each of the record's exchanges

@@ -137,6 +137,16 @@ TEST(PlaceReport, SaysIfTimesOfThreadsAreAddedUp) {
       std::string::npos);
 }
 
+TEST(PlaceReport, SaysIfCallsAreSampled) {
+  FourRanks run;
+  run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
+  auto report = run.report();
+  EXPECT_EQ(document_of(run.record, report).write(Form::text).find("samples"), std::string::npos);
+  report.are_sampled = true;
+  EXPECT_NE(document_of(run.record, report).write(Form::text).find("took 20 s by samples of the calls;"),
+            std::string::npos);
+}
+
 TEST(PlaceReport, HasLinesOfAPage) {
   FourRanks run;
   const std::string type = "std::vector<std::vector<double, std::allocator<double> >, std::allocator<void> >";
