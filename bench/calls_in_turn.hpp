@@ -47,14 +47,18 @@ ComparedInTurn compare_in_turn(int pairs, const Run& run, const Own& own) {
   return {median(own_s), exact_median_interval(ratios)};
 }
 
-/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, each after `calls_with_trials` calls.
+/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, each after so many calls that trials are over
+/// and few calls are watched.
+/// @param summary  gets the highest lower end of the ratios' intervals
 /// @param open      begins a case and returns its communicator; @param close  ends it
 /// @param alltoall  (bytes, out, in, comm), and by the MPI library; @param alltoallv  (counts, places, out, in, comm)
 template <class Open, class Close, class Alltoall, class OwnAlltoall, class Alltoallv, class OwnAlltoallv>
-Json compare_calls_in_turn(int pairs, int calls_with_trials, bool shown, const Open& open, const Close& close,
+Json compare_calls_in_turn(int pairs, bool shown, Json& summary, const Open& open, const Close& close,
                            const Alltoall& alltoall, const OwnAlltoall& own_alltoall, const Alltoallv& alltoallv,
                            const OwnAlltoallv& own_alltoallv) {
+  constexpr int calls_min = 400, calls_max = 10'000, bytes_max = 1 << 28;
   Json cases;
+  double low_max = 0;
   if (shown)
     fmt::print("\n{:>10} {:>10} {:>20} {:>7} {:>16}\n", "call", "bytes", "the library's call", "ratio", "95 %");
   for (const bool is_equal : {true, false})
@@ -66,13 +70,14 @@ Json compare_calls_in_turn(int pairs, int calls_with_trials, bool shown, const O
         if (is_equal) alltoall(bytes, out.data(), in.data(), on);
         else alltoallv(counts, places, out.data(), in.data(), on);
       };
-      for (int i = 0; i < calls_with_trials; ++i) run();
+      for (int i = std::clamp(bytes_max / bytes, calls_min, calls_max); i > 0; --i) run();
       const auto compared = compare_in_turn(pairs, run, [&] {
         if (is_equal) own_alltoall(bytes, out.data(), in.data(), on);
         else own_alltoallv(counts, places, out.data(), in.data(), on);
       });
       close(on);
       const auto& ratio = compared.ratio;
+      low_max = std::max(low_max, ratio.low);
       const char* const name = is_equal ? "alltoall" : "alltoallv";
       if (shown)
         fmt::print("{:>10} {:>10} {:>20} {:>7.3f} {:>7.3f} … {:.3f}\n", name, format_bytes(bytes),
@@ -84,6 +89,7 @@ Json compare_calls_in_turn(int pairs, int calls_with_trials, bool shown, const O
                        {"ratio_low", ratio.low},
                        {"ratio_high", ratio.high}});
     }
+  summary["calls_over_own_call_low_max"] = low_max;
   return cases;
 }
 

@@ -88,8 +88,7 @@ Json short_lived_communicators(const OutputOptions& options, bool shown, Json& s
 }
 
 /// On a communicator of its own for each case.
-Json calls_after_trials(const OutputOptions& options, bool shown) {
-  constexpr int calls_with_trials = 32;
+Json calls_after_trials(const OutputOptions& options, bool shown, Json& summary) {
   const auto alltoall_by = [](auto call) {
     return [call](int bytes, const char* out, char* in, MPI_Comm comm) {
       call(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, comm);
@@ -107,7 +106,7 @@ Json calls_after_trials(const OutputOptions& options, bool shown) {
     return comm;
   };
   return compare_calls_in_turn(
-      options.quick ? 101 : 1001, calls_with_trials, shown, open, [](MPI_Comm comm) { MPI_Comm_free(&comm); },
+      options.quick ? 101 : 1001, shown, summary, open, [](MPI_Comm comm) { MPI_Comm_free(&comm); },
       alltoall_by(MPI_Alltoall), alltoall_by(PMPI_Alltoall), alltoallv_by(MPI_Alltoallv), alltoallv_by(PMPI_Alltoallv));
 }
 
@@ -118,7 +117,7 @@ Json interposer(const OutputOptions& options, bool shown) {
   Json json, summary;
   json["cases"] = single_calls(options, shown, summary);
   json["communicators"] = short_lived_communicators(options, shown, summary);
-  json["calls_after_trials"] = calls_after_trials(options, shown);
+  json["calls_after_trials"] = calls_after_trials(options, shown, summary);
   json["summary"] = summary;
   return json;
 }

@@ -214,12 +214,11 @@ Json compare_all(Communicator& communicator, const OutputOptions& options, bool 
 }
 
 /// Calls that recur, whose trials are the calls themselves.
-Json compare_all_calls(Communicator& communicator, const OutputOptions& options, bool shown) {
-  constexpr int calls_with_trials = 400;  // at most 51 rounds of 6
+Json compare_all_calls(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
   AlltoallvOptions with;
   with.planner = PlannerMode::measure;
   return compare_calls_in_turn(
-      options.quick ? 201 : 1001, calls_with_trials, shown, [&]() -> Communicator& { return communicator; },
+      options.quick ? 201 : 1001, shown, summary, [&]() -> Communicator& { return communicator; },
       [](const Communicator&) {},
       [&](int bytes, const char* out, char* in, Communicator& on) {
         on.alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, with);
@@ -246,7 +245,7 @@ Json run_all(const OutputOptions& options, bool shown) {
   Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   json["plans"] = plan_twice(communicator, options, shown, summary);
   json["measured"] = compare_all(communicator, options, shown, summary);
-  json["calls"] = compare_all_calls(communicator, options, shown);
+  json["calls"] = compare_all_calls(communicator, options, shown, summary);
   json["summary"] = summary;
   return json;
 }

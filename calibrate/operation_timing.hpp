@@ -14,6 +14,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/alltoall/arrivals.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -70,14 +71,15 @@ class AlltoallvBench {
   AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages, Bytes bytes);
 
   Seconds direct(int repetitions);
-  /// Each call follows a reduction, as calls of AlltoallvEngine do.
+  /// Each call is announced, as calls of AlltoallvEngine are.
   Seconds by_library(int repetitions);
 
  private:
   OwnCommunicator comm_;
   AlltoallStructure structure_;
   AlltoallExchange exchange_;
-  NonblockingReduction arrival_;
+  Arrivals arrivals_;
+  bool is_one_node_;
   std::vector<int> sent_, received_, offsets_;  ///< bytes, by rank
   std::vector<std::byte> send_, receive_;
 };

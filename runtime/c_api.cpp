@@ -23,6 +23,10 @@ int keep_error(int code, std::string sentence) {
   return code;
 }
 
+void refuse_no_communicator() {
+  throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
+}
+
 std::string value_of(MPI_Info info, const char* key) {
   if (info == MPI_INFO_NULL) return {};
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};

@@ -46,11 +46,15 @@ int guarded(Action action) {
 /// The value of a key; empty: it has none. @throws MpiError
 std::string value_of(MPI_Info info, const char* key);
 
-/// To be kept while a function uses it. @throws InputError for NULL; as OneThread::use
-inline OneThread::Use require_communicator(commpass_comm comm) {
-  if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
-  return comm->engines.caller.use();
+/// @throws InputError
+[[noreturn]] void refuse_no_communicator();
+/// @throws InputError for NULL
+inline Engines& require_engines(commpass_comm comm) {
+  if (!comm) refuse_no_communicator();
+  return comm->engines;
 }
+/// To be kept while a function uses it. @throws as require_engines, OneThread::use
+inline OneThread::Use require_communicator(commpass_comm comm) { return require_engines(comm).caller.use(); }
 
 /// A list of a call; empty where it is NULL: then it is too short.
 template <class Item>

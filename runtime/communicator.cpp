@@ -60,17 +60,12 @@ TypedExchange Communicator::typed_neighbor_exchange(const void* send_buffer, std
 void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                              MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  const auto use = engines_->caller.use();
-  engines_->run(
-      {CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype)},
-      options);
+  engines_->alltoallv_once(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, options);
 }
 
 void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  const auto use = engines_->caller.use();
-  engines_->run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)},
-                options);
+  engines_->alltoall_once(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
 }
 
 PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
@@ -87,7 +82,6 @@ void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcount
                              std::span<const MPI_Datatype> sendtypes, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                              const AlltoallvOptions& options) {
-  const auto use = engines_->caller.use();
   engines_->run(
       {CallSide::w(sendbuf, sendcounts, sdispls, sendtypes), CallSide::w(recvbuf, recvcounts, rdispls, recvtypes)},
       options);

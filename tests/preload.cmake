@@ -11,7 +11,7 @@ set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
 find_package(Threads REQUIRED)
-foreach(name hostile disagreeing last_calls session twice)
+foreach(name hostile disagreeing last_calls many_calls session twice)
   add_executable(${name} preload/${name}.c)
   target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
@@ -133,6 +133,12 @@ set(last_calls "all comparisons hold.*${row}|${row}.*all comparisons hold")
 commpass_unmodified_tests(last_calls last_calls 2 3 VARIABLES COMMPASS_MPI=always EXPECT "${last_calls}")
 commpass_unmodified_tests(last_calls_free last_calls 2 VARIABLES COMMPASS_MPI=always ARGUMENTS free
   EXPECT "${last_calls}")
+# Calls are counted though most of them are not watched.
+set(row "alltoall +[23] +18000 .*by samples")
+set(many_calls "all comparisons hold.*${row}|${row}.*all comparisons hold")
+commpass_unmodified_tests(many_calls many_calls 2 3 VARIABLES COMMPASS_MPI=on EXPECT "${many_calls}")
+commpass_unmodified_tests(many_calls_told many_calls 2 3 VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000
+  COMMPASS_ALLTOALLV_STRATEGY=standard COMMPASS_MPI_REPORT=/dev/null EXPECT "alltoall +[23] +18000 ")
 # Calls that are not within reach are told of.
 commpass_unmodified_tests(session session 2 VARIABLES COMMPASS_MPI=always
   EXPECT "MPI ran all calls of MPI sessions before MPI_Init|no sessions" REFUSE "MPI sessions.*MPI sessions")

@@ -10,6 +10,9 @@
 namespace commpass {
 
 constexpr int longest_survey_interval = 16;
+/// Exchanges that the MPI library runs are surveyed this many times less often, and not at least as often as others:
+/// where their traffic has changed, they are as fast as without us.
+constexpr int library_survey_ratio = 10;
 
 /// A survey takes a reduction over all ranks, which small exchanges should not pay each time, nor those whose surveys
 /// find the same again and again. The traffic seldom changes at once, but it may in the first exchanges. The same on
@@ -21,12 +24,17 @@ class SurveyTurns {
   /// @return true after the 1st, 2nd, 4th, 8th … until they are `interval` apart; and where three surveys in a row have
   ///         found the same, not before the 4th exchange after the last one
   bool is_due(int interval = longest_survey_interval) {
+    if (pass_undue(interval)) return false;
+    surveyed_ = ++exchanges_;
+    return true;
+  }
+  /// Counts an exchange that is not surveyed; of one that is, is_due() has to be asked. @return is it counted?
+  bool pass_undue(int interval) {
     constexpr std::int64_t quiet = 4;
-    ++exchanges_;
     const auto usual =
         alike_ >= 2 ? std::max<std::int64_t>(interval, quiet) : std::min<std::int64_t>(interval, surveyed_);
-    if (exchanges_ - surveyed_ < usual) return false;
-    surveyed_ = exchanges_;
+    if (exchanges_ + 1 - surveyed_ >= usual) return false;
+    ++exchanges_;
     return true;
   }
 
@@ -39,12 +47,12 @@ class SurveyTurns {
 };
 
 /// How many exchanges there should be for each that is surveyed, so that surveys take at most 2 % of their time; 1 to
-/// longest_survey_interval.
+/// 100.
 /// @param exchange,reduction  how long one takes
 inline int survey_interval(Seconds exchange, Seconds reduction) {
-  constexpr double most_part = 0.02;
+  constexpr double most_part = 0.02, longest = 100;
   const double wanted = std::ceil(reduction / (most_part * std::max(exchange, 1e-12)));
-  return static_cast<int>(std::clamp(wanted, 1.0, double{longest_survey_interval}));
+  return static_cast<int>(std::clamp(wanted, 1.0, longest));
 }
 
 }  // namespace commpass

@@ -30,6 +30,11 @@ class AlltoallData {
   std::optional<Bytes> block_bytes() const;
   /// The blocks that are sent, by rank.
   const TypedBlocks& sent() const { return is_in_place() ? receives_.blocks : sends_.blocks; }
+  /// Are received elements of this type, which cannot be freed?
+  bool is_named(MPI_Datatype type) const {
+    const auto& types = receives_.blocks.types();
+    return types.size() == 1 && types.front().is_named(type);
+  }
   /// Has the MPI library numbers as large as those of its own call?
   bool is_countable() const;
   /// Is any of it on a device, and may MPI not get its address?

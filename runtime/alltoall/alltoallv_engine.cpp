@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoallv_prices.hpp"
 #include "runtime/choose/unpriced.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -30,6 +33,12 @@ constexpr std::size_t surveyed_counts = std::tuple_size_v<MessageTotals::Counts>
 
 /// Where a rank may follow the blocks of all: then that takes less than a second.
 constexpr int most_ranks_followed = 2048;
+
+/// Is there one that is not negative for each rank, and a place?
+bool are_complete(std::span<const int> counts, std::span<const int> displacements, int ranks) {
+  return std::ssize(counts) == ranks && std::ssize(displacements) == ranks &&
+         std::ranges::all_of(counts, [](int count) { return count >= 0; });
+}
 
 /// A sentence to which a remedy is added.
 std::string without_end(const std::exception& error) {
@@ -76,7 +85,7 @@ void AlltoallvEngine::forget_strays() noexcept {
     // Reductions may be messages of this communicator, too.
     survey_.complete();
     device_survey_.complete();
-    if (arrival_.started()) arrival_.wait();
+    arrivals_.complete();
     for (int found = 1; found != 0;) {
       MPI_Status status;
       COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status);
@@ -146,6 +155,7 @@ void AlltoallvEngine::complete_surveys() {
         blocks_, met(class_of(totals, context_->layout), random_pattern(totals, context_->layout), BlockSizes::told));
     // Traffic near the border of two classes may be of either.
     const bool is_alike = before && distance(before->their_class, blocks_->their_class) <= 1;
+    if (!before || before->their_class != blocks_->their_class) settled_ = {};
     survey_.note(know_devices((*sums)[used], (*sums)[refused]) || !is_alike);
   }
 }
@@ -153,14 +163,14 @@ void AlltoallvEngine::complete_surveys() {
 AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options) {
   complete_surveys();
   const auto& named = name_for(options);
-  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr};
+  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr, true};
   const auto blocks = blocks_for(options, data_.block_bytes());
   auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || data_.is_in_place()) how = {};
   auto& chooser = chooser_for(blocks.sizes);
   const auto& choice = cheapest(named, blocks, how);
-  return {&choice, chooser.is_trial() ? &chooser : nullptr};
+  return {&choice, chooser.is_trial() ? &chooser : nullptr, chooser.is_lasting()};
 }
 
 /// Makes sure that the choice can be run. A trial that cannot is replaced by another one, on all ranks alike.
@@ -168,7 +178,7 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& 
   for (; chosen.trials; chosen = another(chosen)) {
     try {
       const auto& run = insist([&]() -> auto& { return structure(chosen.choice->strategy); });
-      if (run.second.structure || all_ranks(data_.is_countable())) return run;
+      if (run.second.structure || call.shape() == CallSide::Shape::w || all_ranks(data_.is_countable())) return run;
     } catch (const MpiError&) {
       throw;
     } catch (const Error&) {  // that is the same on every rank
@@ -179,7 +189,7 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& 
 
 AlltoallvEngine::Chosen AlltoallvEngine::another(const Chosen& chosen) {
   const auto& choice = chosen.trials->choose_another();
-  return {&choice, chosen.trials->is_trial() ? chosen.trials : nullptr};
+  return {&choice, chosen.trials->is_trial() ? chosen.trials : nullptr, false};
 }
 
 bool AlltoallvEngine::all_ranks(bool is_so) {
@@ -267,9 +277,14 @@ const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(
   });
 }
 
-void AlltoallvEngine::survey_if_due(const Contender& choice) {
-  const auto interval = choice.survey_interval;
-  if (context_->layout.ranks() == 1 || interval <= 0) return;
+int AlltoallvEngine::survey_interval_of(const Contender& choice, bool is_by_library) const {
+  if (context_->layout.ranks() == 1) return 0;
+  return is_by_library ? library_survey_ratio * choice.survey_interval
+                       : std::min(choice.survey_interval, longest_survey_interval);
+}
+
+void AlltoallvEngine::survey_if_due(int interval) {
+  if (interval <= 0) return;
   if (!data_.block_bytes()) {
     if (survey_.is_due(interval)) survey();
   } else if (has_device_prices_ && device_survey_.is_due(interval)) {
@@ -349,13 +364,16 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   require_path(options, data_);
   auto chosen = choose(options);
   const auto* run = &prepare(chosen);
-  was_left_ = leaves_library_calls_ && !run->second.structure;
+  const bool is_by_library = !run->second.structure;
+  const int survey_interval = survey_interval_of(*chosen.choice, is_by_library);
+  was_left_ = leaves_library_calls_ && is_by_library;
   if (was_left_) {
-    survey_if_due(*chosen.choice);
+    survey_if_due(survey_interval);
     last_ = &run->first;
     return;
   }
-  if (data_.is_in_place() && !run->second.structure)
+  settle(call, options, chosen, *run);
+  if (data_.is_in_place() && is_by_library)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
@@ -364,7 +382,7 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   const double begin = chosen.trials ? MPI_Wtime() : 0;
   try {
     data_.begin(path);
-    survey_if_due(*chosen.choice);
+    survey_if_due(survey_interval);
     damage = ours ? exchange_.run(*ours, data_, tag) : leave_to_library();
   } catch (const std::exception& error) {
     fail(error);
@@ -381,10 +399,86 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   if (not_copied) std::rethrow_exception(not_copied);
 }
 
+/// The conditions are the same on every rank, but for those of buffers and arguments. A call that is wrong or on a
+/// device and one that is settled do the same that other ranks see.
+bool AlltoallvEngine::is_settled(Settled& settled, const void* sendbuf, const void* recvbuf,
+                                 const AlltoallvOptions& options) {
+  if (!options.strategy.empty() || options.block_bytes || options.planner_seconds ||
+      options.planner != settled.planner || leaves_library_calls_ || has_failed_)
+    return false;
+  if (survey_.is_under_way() || device_survey_.is_under_way()) complete_surveys();
+  if (!settled.strategy || !sendbuf || !recvbuf || sendbuf == MPI_IN_PLACE || recvbuf == MPI_IN_PLACE) return false;
+  if (sendbuf != settled.sendbuf || recvbuf != settled.recvbuf) {
+    if (may_be_on_device()) return false;
+    settled.sendbuf = sendbuf;
+    settled.recvbuf = recvbuf;
+  }
+  return settled.survey_interval == 0 || survey_.pass_undue(settled.survey_interval);
+}
+
+/// @param library  the call
+template <class Library>
+void AlltoallvEngine::run_settled(const Settled& settled, const char* name, Library library) {
+  ++runs_;
+  was_left_ = false;
+  last_ = settled.strategy;
+  try {
+    announce_arrival();
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  if (const int code = library(comm_.get()); code != MPI_SUCCESS) {
+    const MpiError error(name, code);
+    require_undamaged(AlltoallDamage{without_end(error), error.error_class()});
+  }
+}
+
+bool AlltoallvEngine::run_settled(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  auto& settled = settled_of_equal_;
+  if (recvcount != settled.count || recvtype != settled.type || sendcount < 0 || sendtype == MPI_DATATYPE_NULL ||
+      !is_settled(settled, sendbuf, recvbuf, options))
+    return false;
+  run_settled(settled, "MPI_Alltoall", [&](MPI_Comm comm) {
+    return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+  return true;
+}
+
+bool AlltoallvEngine::run_settled(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                  MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                                  std::span<const int> rdispls, MPI_Datatype recvtype,
+                                  const AlltoallvOptions& options) {
+  const int ranks = context_->layout.ranks();
+  if (!settled_.strategy || sendtype == MPI_DATATYPE_NULL || recvtype == MPI_DATATYPE_NULL ||
+      !are_complete(sendcounts, sdispls, ranks) || !are_complete(recvcounts, rdispls, ranks) ||
+      !is_settled(settled_, sendbuf, recvbuf, options))
+    return false;
+  run_settled(settled_, "MPI_Alltoallv", [&](MPI_Comm comm) {
+    return MPI_Alltoallv(sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
+                         rdispls.data(), recvtype, comm);
+  });
+  return true;
+}
+
+void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& options, const Chosen& chosen,
+                             const Structures::value_type& run) {
+  const bool is_equal = call.shape() == CallSide::Shape::equal;
+  auto& settled = is_equal ? settled_of_equal_ : settled_;
+  settled = {};
+  if (run.second.structure || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() || has_device_prices_ ||
+      !options.strategy.empty() || options.block_bytes || options.planner_seconds ||
+      (is_equal && (!data_.is_named(call.receives.type) ||
+                    call.receives.count > std::numeric_limits<int>::max())))
+    return;
+  settled = {&run.first, options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true), call.receives.count,
+             call.receives.type};
+}
+
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not
 /// refused.
 std::optional<AlltoallDamage> AlltoallvEngine::leave_to_library() {
-  if (context_->layout.ranks() > 1) announce_arrival(arrival_, comm_.get());
+  announce_arrival();
   const auto call = data_.library_call();
   try {
     library_.run(call, comm_.get());

@@ -9,16 +9,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "runtime/alltoall/alltoall_data.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
+#include "runtime/alltoall/arrivals.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
 #include "runtime/context.hpp"
-#include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 
@@ -52,6 +53,15 @@ class AlltoallvEngine {
   /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
   void run(const AlltoallCall& call, const AlltoallvOptions& options);
+
+  // The same for a call that is known to be the MPI library's own, as the last one of its kind with the same size, so
+  // that nothing else has to be done. For other ranks both are the same.
+  // @return was it such a call?
+  bool run_settled(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                   MPI_Datatype recvtype, const AlltoallvOptions& options);
+  bool run_settled(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                   MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                   MPI_Datatype recvtype, const AlltoallvOptions& options);
 
   /// Is an exchange for which the MPI library's own call is chosen left to its caller, which makes that call?
   void leave_library_calls(bool are_left) { leaves_library_calls_ = are_left; }
@@ -101,6 +111,7 @@ class AlltoallvEngine {
   struct Chosen {
     const Contender* choice;
     OneShotChooser* trials;  ///< whose trial it is; null: it is none
+    bool is_lasting;         ///< chosen again for such a call, until a survey finds other traffic
   };
   Chosen choose(const AlltoallvOptions& options);
   static Chosen another(const Chosen& chosen);
@@ -129,12 +140,32 @@ class AlltoallvEngine {
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;
   Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  void survey_if_due(const Contender& choice);
+  void survey_if_due(int interval);
   void survey();
   void survey_devices();
   void complete_surveys();
   void forget_strays() noexcept;
+  void announce_arrival() {
+    if (context_->layout.ranks() > 1) arrivals_.announce(comm_.get(), context_->layout.nodes() == 1);
+  }
   std::optional<AlltoallDamage> leave_to_library();
+
+  /// Calls of MPI_Alltoall of one size, or of MPI_Alltoallv, that the MPI library runs whatever else they are given.
+  struct Settled {
+    const std::string* strategy = nullptr;  ///< as the engine's; null: there are no such calls
+    std::optional<PlannerMode> planner{};
+    int survey_interval = 0;
+    Bytes count = 0;  ///< of MPI_Alltoall, elements that are received, and their type
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    const void *sendbuf = nullptr, *recvbuf = nullptr;  ///< the last buffers, which were in host memory
+  };
+  bool is_settled(Settled& settled, const void* sendbuf, const void* recvbuf, const AlltoallvOptions& options);
+  template <class Library>
+  void run_settled(const Settled& settled, const char* name, Library library);
+  void settle(const AlltoallCall& call, const AlltoallvOptions& options, const Chosen& chosen,
+              const Structures::value_type& run);
+  /// How many calls there are for each that is surveyed; 0: none is.
+  int survey_interval_of(const Contender& choice, bool is_by_library) const;
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
@@ -148,10 +179,11 @@ class AlltoallvEngine {
   std::map<std::string, Named> named_;
   Structures structures_;
   TrafficSurvey survey_, device_survey_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
-  NonblockingReduction arrival_;          ///< of all ranks in a call that is left to the library
-  std::optional<MetBlocks> blocks_;       ///< what the last survey has found
-  bool has_device_prices_ = false;        ///< have paths of data on devices prices? The same on every rank
-  DeviceUse devices_{};                   ///< what the last survey has found, if they have
+  Arrivals arrivals_;                     ///< of all ranks in calls that are left to the library
+  Settled settled_{}, settled_of_equal_{};
+  std::optional<MetBlocks> blocks_;  ///< what the last survey has found
+  bool has_device_prices_ = false;   ///< have paths of data on devices prices? The same on every rank
+  DeviceUse devices_{};              ///< what the last survey has found, if they have
   std::int64_t calls_with_own_tags_, runs_ = 0;
   bool has_failed_ = false, leaves_library_calls_ = false, was_left_ = false;
 };

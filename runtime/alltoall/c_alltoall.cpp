@@ -11,29 +11,32 @@ namespace {
 
 using commpass::AlltoallCall;
 using commpass::CallSide;
+using commpass::Engines;
 using commpass::c::guarded;
-using commpass::c::require_communicator;
+using commpass::c::require_engines;
 
-commpass::AlltoallvOptions alltoallv_options(const char* strategy) { return {strategy ? strategy : "", {}}; }
+const commpass::AlltoallvOptions none;
+
+/// Calls action(engines, options), and keeps its error.
+template <class Action>
+int with_options(const char* strategy, commpass_comm comm, Action action) {
+  return guarded([&] {
+    auto& engines = require_engines(comm);
+    if (strategy && *strategy) action(engines, commpass::AlltoallvOptions{strategy, {}});
+    else action(engines, none);
+  });
+}
 
 template <class Item>
 std::span<const Item> of(commpass_comm comm, const Item* items) {
   return commpass::c::list(items, commpass::c::ranks_of(comm));
 }
 
-int run(const AlltoallCall& call, const char* strategy, commpass_comm comm) {
-  return guarded([&] {
-    const auto use = require_communicator(comm);
-    comm->engines.run(call, alltoallv_options(strategy));
-  });
-}
-
 int start(const AlltoallCall& call, const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
   *exchange = nullptr;
-  return guarded([&] {
-    const auto use = require_communicator(comm);
-    *exchange = commpass::c::make_exchange(
-        commpass::start_alltoall(comm->engines.alltoallv, call, alltoallv_options(strategy)));
+  return with_options(strategy, comm, [&](Engines& engines, const auto& options) {
+    const auto use = engines.caller.use();
+    *exchange = commpass::c::make_exchange(commpass::start_alltoall(engines.alltoallv, call, options));
   });
 }
 
@@ -42,23 +45,27 @@ int start(const AlltoallCall& call, const char* strategy, commpass_comm comm, co
 int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                        void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                        const char* strategy, commpass_comm comm) {
-  return run({CallSide::v(sendbuf, of(comm, sendcounts), of(comm, sdispls), sendtype),
-              CallSide::v(recvbuf, of(comm, recvcounts), of(comm, rdispls), recvtype)},
-             strategy, comm);
+  return with_options(strategy, comm, [=](Engines& engines, const auto& options) {
+    engines.alltoallv_once(sendbuf, of(comm, sendcounts), of(comm, sdispls), sendtype, recvbuf, of(comm, recvcounts),
+                           of(comm, rdispls), recvtype, options);
+  });
 }
 
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
-  return run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)}, strategy,
-             comm);
+  return with_options(strategy, comm, [=](Engines& engines, const auto& options) {
+    engines.alltoall_once(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
+  });
 }
 
 int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                        const char* strategy, commpass_comm comm) {
-  return run({CallSide::w(sendbuf, of(comm, sendcounts), of(comm, sdispls), of(comm, sendtypes)),
-              CallSide::w(recvbuf, of(comm, recvcounts), of(comm, rdispls), of(comm, recvtypes))},
-             strategy, comm);
+  return with_options(strategy, comm, [=](Engines& engines, const auto& options) {
+    engines.run({CallSide::w(sendbuf, of(comm, sendcounts), of(comm, sdispls), of(comm, sendtypes)),
+                 CallSide::w(recvbuf, of(comm, recvcounts), of(comm, rdispls), of(comm, recvtypes))},
+                options);
+  });
 }
 
 int commpass_ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdlib>
 
 #include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -25,10 +23,13 @@ void keep(const Numbers& numbers, std::vector<Number>& kept) {
 
 #else
 
+[[noreturn, gnu::noinline]] void refuse(Bytes number) {
+  throw InputError("alltoallv by the MPI library", fmt::format("it has no number as large as {}", number),
+                   "name another strategy than mpi");
+}
+
 int as_int(Bytes number) {
-  if (std::abs(number) > largest_library_number)
-    throw InputError("alltoallv by the MPI library", fmt::format("it has no number as large as {}", number),
-                     "name another strategy than mpi");
+  if (std::abs(number) > largest_library_number) refuse(number);
   return static_cast<int>(number);
 }
 
@@ -89,8 +90,8 @@ void LibraryAlltoall::run(const AlltoallCall& call, MPI_Comm comm) {
     return;
   }
   if (call.are_int()) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints(), sends.displacements.ints(), sends.type,
-                      receives.writable(), receives.counts.ints(), receives.displacements.ints(), receives.type, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints().data(), sends.displacements.ints().data(), sends.type,
+                      receives.writable(), receives.counts.ints().data(), receives.displacements.ints().data(), receives.type, comm);
     return;
   }
   insist([&] { keep_numbers(call); });
@@ -101,12 +102,6 @@ void LibraryAlltoall::run(const AlltoallCall& call, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
                     recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #endif
-}
-
-void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm) {
-  if (arrival.started()) arrival.wait();  // of the call before
-  insist([&] { arrival.start_sum(comm, std::array<std::int64_t, 1>{}); });
-  if (anything_is_in_flight()) arrival.wait();
 }
 
 }  // namespace commpass

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/mpi/call_side.hpp"
-#include "runtime/mpi/nonblocking_reduction.hpp"
 
 namespace commpass {
 
@@ -41,11 +40,5 @@ class LibraryAlltoall {
   std::vector<int> sendcounts_, recvcounts_, sdispls_, rdispls_;
 #endif
 };
-
-/// Comes before each call that is left to the library on several ranks. The library's call moves on nothing of ours,
-/// and other ranks may come to it only when messages in flight here have arrived. So a rank with such messages waits,
-/// before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
-/// @param arrival  of this communicator's calls alone
-void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm);
 
 }  // namespace commpass

@@ -94,7 +94,8 @@ const Contender* OneShotChooser::nearest(const std::string& family, const Exchan
 }
 
 const Contender& OneShotChooser::run_of(Decided& decided, PlannerMode planner) {
-  if (!decided.trials || planner == PlannerMode::estimate) return decided.choice;
+  is_lasting_ = !decided.trials;
+  if (is_lasting_ || planner == PlannerMode::estimate) return decided.choice;
   tried_ = &decided;
   return decided.contenders[decided.trials->next()];
 }
@@ -102,6 +103,7 @@ const Contender& OneShotChooser::run_of(Decided& decided, PlannerMode planner) {
 const Contender& OneShotChooser::choose(const std::string& name, const ExchangeClass& wanted, const Price& price,
                                         const HowToChoose& how) {
   tried_ = nullptr;
+  is_lasting_ = false;
   auto& family = insist([&]() -> auto& { return families_[name]; });
   const auto own = family.decided.find(wanted);
   if (own != family.decided.end()) {

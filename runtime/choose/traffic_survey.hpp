@@ -17,6 +17,8 @@ class TrafficSurvey {
  public:
   /// Counts an exchange. @return is it surveyed? The same on every rank (SurveyTurns).
   bool is_due(int interval = longest_survey_interval) { return turns_.is_due(interval); }
+  bool pass_undue(int interval) { return turns_.pass_undue(interval); }
+  bool is_under_way() const { return is_under_way_; }
   /// Did the last survey find something new?
   void note(bool is_news) { turns_.note(is_news); }
 

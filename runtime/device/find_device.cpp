@@ -43,17 +43,26 @@ void find_drivers(Backends& known, LoadedLibrary::Open open) {
   if (!hip.load()) hip.store(hip_backend(open));
 }
 
-}  // namespace
-
-std::optional<Device> device_of(const void* address) {
-  if (!address) return {};
+/// With the drivers that the program has loaded.
+Backends& known_backends() {
   auto& known = backends();
   if (const auto loaded = libraries_loaded(); loaded != known.libraries_seen.load()) {
     const std::lock_guard lock(known.mutex);
     find_drivers(known, LoadedLibrary::Open::if_loaded);
     known.libraries_seen.store(loaded);
   }
-  for (const auto& entry : known.all)
+  return known;
+}
+
+}  // namespace
+
+bool may_be_on_device() {
+  return std::ranges::any_of(known_backends().all, [](const auto& entry) { return entry.load() != nullptr; });
+}
+
+std::optional<Device> device_of(const void* address) {
+  if (!address) return {};
+  for (const auto& entry : known_backends().all)
     if (auto* const backend = entry.load())
       if (const auto number = backend->device_of(address)) return Device{backend, *number};
   return {};

@@ -14,6 +14,9 @@ namespace commpass {
 /// @return nothing for host memory
 std::optional<Device> device_of(const void* address);
 
+/// May any address be one of a device, as far as device_of knows?
+bool may_be_on_device();
+
 /// The backend of a name, for memory of another process. Loads its driver. Null: there is none.
 DeviceBackend* device_backend(const std::string& name);
 

@@ -41,10 +41,10 @@ class Numbers {
         numbers_);
   }
   bool are_int() const { return std::holds_alternative<std::span<const int>>(numbers_); }
-  /// Of those that are; null of others.
-  const int* ints() const {
+  /// Of those that are; empty of others.
+  std::span<const int> ints() const {
     const auto* const list = std::get_if<std::span<const int>>(&numbers_);
-    return list ? list->data() : nullptr;
+    return list ? *list : std::span<const int>();
   }
 
  private:

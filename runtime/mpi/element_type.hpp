@@ -20,6 +20,9 @@ class ElementType {
   /// @throws InputError for no type, or one whose elements have more bytes than MPI packs at once (2^31 − 1); MpiError
   ElementType(MPI_Datatype type, MPI_Comm comm);
 
+  /// Is that the same type, which cannot be freed?
+  bool is_named(MPI_Datatype type) const { return contiguous_ && type == type_; }
+
   Bytes size() const { return size_; }      ///< of the data of one element
   Bytes extent() const { return extent_; }  ///< from one element to the next
   Bytes begin() const { return begin_; }    ///< of the data of an element, relative to its place; may be negative

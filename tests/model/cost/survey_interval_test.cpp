@@ -13,8 +13,8 @@ TEST(SurveyInterval, TakesAtMostTwoPercentOfTheExchangesButIsNotGivenUp) {
   EXPECT_EQ(survey_interval(1e-3, 1.9e-5), 1);
   EXPECT_EQ(survey_interval(1e-3, 3e-5), 2);
   EXPECT_EQ(survey_interval(1e-4, 0.9e-5), 5);
-  EXPECT_EQ(survey_interval(1e-6, 1e-5), longest_survey_interval);
-  EXPECT_EQ(survey_interval(0, 1e-5), longest_survey_interval);
+  EXPECT_EQ(survey_interval(1e-7, 1e-5), 100);
+  EXPECT_EQ(survey_interval(0, 1e-5), 100);
   EXPECT_EQ(survey_interval(0, 0), 1);
 }
 

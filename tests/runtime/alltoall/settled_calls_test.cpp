@@ -1,0 +1,127 @@
+// All-to-alls that the MPI library runs again and again, on the ranks that mpirun gives.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "model/base/error.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+namespace {
+
+using test::everywhere;
+using test::rank_of;
+using test::size_of;
+
+constexpr int calls = 40;
+
+/// One that runs the MPI library's calls, on one node or on as many as there are ranks.
+Communicator communicator_on(int nodes) {
+  setenv("COMMPASS_ALLTOALLV_STRATEGY", "mpi", 1);
+  CommunicatorOptions options;
+  options.layout = Layout::with_ppn(size_of(), size_of() / nodes);
+  Communicator made(MPI_COMM_WORLD, test::some_machine(), options);
+  unsetenv("COMMPASS_ALLTOALLV_STRATEGY");
+  return made;
+}
+
+/// Blocks of `count` numbers, which name their ranks and the call.
+struct Blocks {
+  Blocks(int count, int call) : counts(static_cast<std::size_t>(size_of()), count), places(counts.size()) {
+    std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
+    for (int other = 0; other < size_of(); ++other)
+      for (int i = 0; i < count; ++i) {
+        out.push_back(number(rank_of(), other, call));
+        expected.push_back(number(other, rank_of(), call));
+      }
+    in.assign(out.size(), -1);
+  }
+  static int number(Rank from, Rank to, int call) { return (100 * from + to) * calls + call; }
+
+  std::vector<int> counts, places, out{}, expected{}, in{};
+};
+
+class SettledCalls : public testing::TestWithParam<bool> {
+ protected:
+  Communicator communicator_ = communicator_on(GetParam() ? 1 : size_of());
+
+  void alltoall(Blocks& blocks) {
+    const int count = blocks.counts[0];
+    communicator_.alltoall(blocks.out.data(), count, MPI_INT, blocks.in.data(), count, MPI_INT);
+  }
+  void alltoallv(Blocks& blocks) {
+    communicator_.alltoallv(blocks.out.data(), blocks.counts, blocks.places, MPI_INT, blocks.in.data(), blocks.counts,
+                            blocks.places, MPI_INT);
+  }
+};
+
+TEST_P(SettledCalls, BringBlocksOfAnySize) {
+  for (int call = 0; call < calls; ++call) {
+    Blocks equal(1 + call / 4 % 3, call), listed(call % 3, call);
+    alltoall(equal);
+    alltoallv(listed);
+    ASSERT_TRUE(everywhere(equal.in == equal.expected && listed.in == listed.expected)) << call;
+  }
+  EXPECT_EQ(communicator_.last_alltoallv_strategy(), "mpi");
+}
+
+TEST_P(SettledCalls, TakeTypesThatAreFreed) {
+  for (int call = 0; call < calls; ++call) {
+    const int ints = 1 + call % 3;
+    Blocks blocks(ints, call);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(ints, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    communicator_.alltoall(blocks.out.data(), 1, type, blocks.in.data(), 1, type);
+    MPI_Type_free(&type);
+    ASSERT_TRUE(everywhere(blocks.in == blocks.expected)) << call;
+  }
+}
+
+TEST_P(SettledCalls, TakeCallsInPlaceBetweenThem) {
+  for (int call = 0; call < calls; ++call) {
+    Blocks blocks(2, call);
+    if (call % 4 > 0) alltoall(blocks);
+    else {
+      blocks.in = blocks.out;
+      communicator_.alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks.in.data(), 2, MPI_INT);
+    }
+    ASSERT_TRUE(everywhere(blocks.in == blocks.expected)) << call;
+  }
+}
+
+TEST_P(SettledCalls, SayWhatIsWrong) {
+  Blocks blocks(2, 0);
+  for (int call = 0; call < 3; ++call) alltoallv(blocks);
+  blocks.counts.back() = -1;
+  EXPECT_THROW(alltoallv(blocks), InputError);
+  blocks.counts.back() = 2;
+  alltoallv(blocks);
+  EXPECT_EQ(blocks.in, blocks.expected);
+}
+
+// Half of the ranks wait for an exchange that others must forward, and the others come to the call before they wait.
+TEST_P(SettledCalls, MoveOnExchangesInFlight) {
+  Communicator other(MPI_COMM_WORLD, test::some_machine());
+  for (int call = 0; call < calls; ++call) {
+    Blocks blocks(2, call), in_flight(3, call);
+    auto started =
+        other.start_alltoallv(in_flight.out.data(), in_flight.counts, in_flight.places, MPI_INT, in_flight.in.data(),
+                              in_flight.counts, in_flight.places, MPI_INT, {"tuna,radix=2", {}});
+    const bool waits_first = rank_of() % 2 == call % 2;
+    if (waits_first) started.wait();
+    alltoall(blocks);
+    if (!waits_first) started.wait();
+    ASSERT_TRUE(everywhere(blocks.in == blocks.expected && in_flight.in == in_flight.expected)) << call;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnOneNode, SettledCalls, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(OnManyNodes, SettledCalls, testing::Values(false));
+
+}  // namespace
+}  // namespace commpass
