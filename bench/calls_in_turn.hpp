@@ -47,8 +47,8 @@ ComparedInTurn compare_in_turn(int pairs, const Run& run, const Own& own) {
   return {median(own_s), exact_median_interval(ratios)};
 }
 
-/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, each after so many calls that trials are over
-/// and few calls are watched.
+/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, each after 400 to 10 000 calls: then trials are
+/// over, and few calls are watched.
 /// @param summary  gets the highest lower end of the ratios' intervals
 /// @param open      begins a case and returns its communicator; @param close  ends it
 /// @param alltoall  (bytes, out, in, comm), and by the MPI library; @param alltoallv  (counts, places, out, in, comm)

@@ -12,7 +12,7 @@ namespace commpass {
 constexpr int longest_survey_interval = 16;
 /// Exchanges that the MPI library runs are surveyed this many times less often, and not at least as often as others:
 /// where their traffic has changed, they are as fast as without us.
-constexpr int library_survey_ratio = 10;
+constexpr int library_survey_ratio = 50;
 
 /// A survey takes a reduction over all ranks, which small exchanges should not pay each time, nor those whose surveys
 /// find the same again and again. The traffic seldom changes at once, but it may in the first exchanges. The same on

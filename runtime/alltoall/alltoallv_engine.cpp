@@ -59,6 +59,8 @@ const std::string& in_place_of_library(const DataPath& path) {
 AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::shared_ptr<const void> freed_later)
     : context_(std::move(context)),
       freed_later_(std::move(freed_later)),
+      ranks_(context_->layout.ranks()),
+      is_one_node_(context_->layout.nodes() == 1),
       comm_(context_->comm.get()),
       exchange_(comm_.get(), context_->send_limits()),
       chooser_(comm_.get(), telling_of_trials(*context_, "alltoallv")),
@@ -178,7 +180,7 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& 
   for (; chosen.trials; chosen = another(chosen)) {
     try {
       const auto& run = insist([&]() -> auto& { return structure(chosen.choice->strategy); });
-      if (run.second.structure || call.shape() == CallSide::Shape::w || all_ranks(data_.is_countable())) return run;
+      if (run.second.structure || all_ranks(data_.is_countable())) return run;
     } catch (const MpiError&) {
       throw;
     } catch (const Error&) {  // that is the same on every rank
@@ -359,6 +361,8 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, c
 }
 
 void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& options) {
+  const bool may_be_trial = options.planner.value_or(context_->planner) != PlannerMode::estimate;
+  const double entered_s = may_be_trial ? MPI_Wtime() : 0;
   data_.assign(call, comm_.get(), users_stream());
   require_usable(options);
   require_path(options, data_);
@@ -378,8 +382,11 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
+  // A call that stays with the library will be a settled one, which takes no time before it begins.
+  const bool has_preparation = chosen.trials && chosen.trials->is_warm() && !is_by_library;
+  const double preparation_s = has_preparation ? MPI_Wtime() - entered_s : 0;
   if (chosen.trials) begin_together(comm_.get());
-  const double begin = chosen.trials ? MPI_Wtime() : 0;
+  const double begin_s = chosen.trials ? MPI_Wtime() - preparation_s : 0;
   try {
     data_.begin(path);
     survey_if_due(survey_interval);
@@ -394,7 +401,7 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   } catch (...) {
     not_copied = std::current_exception();
   }
-  if (chosen.trials) chosen.trials->note(MPI_Wtime() - begin);
+  if (chosen.trials) chosen.trials->note(MPI_Wtime() - begin_s);
   require_undamaged(damage);
   if (not_copied) std::rethrow_exception(not_copied);
 }
@@ -449,9 +456,8 @@ bool AlltoallvEngine::run_settled(const void* sendbuf, std::span<const int> send
                                   MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                   std::span<const int> rdispls, MPI_Datatype recvtype,
                                   const AlltoallvOptions& options) {
-  const int ranks = context_->layout.ranks();
   if (!settled_.strategy || sendtype == MPI_DATATYPE_NULL || recvtype == MPI_DATATYPE_NULL ||
-      !are_complete(sendcounts, sdispls, ranks) || !are_complete(recvcounts, rdispls, ranks) ||
+      !are_complete(sendcounts, sdispls, ranks_) || !are_complete(recvcounts, rdispls, ranks_) ||
       !is_settled(settled_, sendbuf, recvbuf, options))
     return false;
   run_settled(settled_, "MPI_Alltoallv", [&](MPI_Comm comm) {
@@ -466,10 +472,9 @@ void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& o
   const bool is_equal = call.shape() == CallSide::Shape::equal;
   auto& settled = is_equal ? settled_of_equal_ : settled_;
   settled = {};
-  if (run.second.structure || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() || has_device_prices_ ||
-      !options.strategy.empty() || options.block_bytes || options.planner_seconds ||
-      (is_equal && (!data_.is_named(call.receives.type) ||
-                    call.receives.count > std::numeric_limits<int>::max())))
+  if (run.second.structure || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() ||
+      has_device_prices_ || !options.strategy.empty() || options.block_bytes || options.planner_seconds ||
+      (is_equal && (!data_.is_named(call.receives.type) || call.receives.count > std::numeric_limits<int>::max())))
     return;
   settled = {&run.first, options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true), call.receives.count,
              call.receives.type};

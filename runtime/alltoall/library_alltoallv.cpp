@@ -90,8 +90,9 @@ void LibraryAlltoall::run(const AlltoallCall& call, MPI_Comm comm) {
     return;
   }
   if (call.are_int()) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints().data(), sends.displacements.ints().data(), sends.type,
-                      receives.writable(), receives.counts.ints().data(), receives.displacements.ints().data(), receives.type, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints().data(), sends.displacements.ints().data(),
+                      sends.type, receives.writable(), receives.counts.ints().data(),
+                      receives.displacements.ints().data(), receives.type, comm);
     return;
   }
   insist([&] { keep_numbers(call); });

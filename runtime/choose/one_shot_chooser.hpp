@@ -70,6 +70,8 @@ class OneShotChooser {
   /// Is the exchange a trial for which was chosen last? Then all ranks begin it together, and note what it took when it
   /// is complete. One that is not noted is tried again.
   bool is_trial() const { return tried_ != nullptr; }
+  /// Does the time of the trial count?
+  bool is_warm() const { return tried_->trials->is_warm(); }
   /// Is the last choice made again for the class, whatever else is chosen, as long as it is asked for alike?
   bool is_lasting() const { return is_lasting_; }
   /// Notes the time of this rank. The choice for it may be gone then. Collective. @throws MpiError

@@ -1,5 +1,5 @@
-/* A program that knows nothing of Commpass, with so many calls that most are not watched. They change their size by
-   turns, two communicators take turns, and one of them is freed and made anew, so that its handle may come again. */
+/* A program that knows nothing of Commpass, and of whose calls few are watched. They change their size by turns, two
+   communicators take turns, and one of them is freed and made anew: its handle may come again. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
