@@ -32,15 +32,16 @@ struct Engines {
   }
   void alltoall_once(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                      MPI_Datatype recvtype, const AlltoallvOptions& options) {
-    if (!caller.is_free() ||
-        !alltoallv->run_settled(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options))
+    const auto use = caller.use();
+    if (!alltoallv->run_settled(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options))
       run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)}, options);
   }
   void alltoallv_once(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                       MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                       std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
-    if (!caller.is_free() || !alltoallv->run_settled(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                                     rdispls, recvtype, options))
+    const auto use = caller.use();
+    if (!alltoallv->run_settled(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                                options))
       run({CallSide::v(sendbuf, sendcounts, sdispls, sendtype), CallSide::v(recvbuf, recvcounts, rdispls, recvtype)},
           options);
   }

@@ -86,7 +86,7 @@ struct LevelChannel {
 using LevelChannels = std::array<LevelChannel, most_levels>;
 LevelChannels channels_of(const Machine& machine);
 
-/// What is known before its sender begins.
+/// The part that is known before its sender begins.
 /// @param level  of its ends, which has a channel
 Flight flight_of(const Message& message, Level level, const LevelChannels& channels);
 

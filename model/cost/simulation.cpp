@@ -97,8 +97,7 @@ class Simulation::Run {
       for (const auto& message : batches_[b].messages.messages) {
         const auto folded = batches_[b].messages(message);
         if (!batches_[b].messages.given.empty()) messages_.push_back(folded.messages);
-        if (!of_.channels_[folded.level].channel)
-          host_channel(of_.machine_, folded.level);  // which says what is missing
+        if (!of_.channels_[folded.level].channel) host_channel(of_.machine_, folded.level);  // throws
         auto flight = flight_of(message, folded.level, of_.channels_);
         flight.sending_turn = last[at(message.from)];
         flight.receiving_turn = last[at(message.to)];

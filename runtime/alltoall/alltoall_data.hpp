@@ -30,10 +30,12 @@ class AlltoallData {
   std::optional<Bytes> block_bytes() const;
   /// The blocks that are sent, by rank.
   const TypedBlocks& sent() const { return is_in_place() ? receives_.blocks : sends_.blocks; }
-  /// Are received elements of this type, which cannot be freed?
-  bool is_named(MPI_Datatype type) const {
-    const auto& types = receives_.blocks.types();
-    return types.size() == 1 && types.front().is_named(type);
+  /// Are elements of types that cannot be freed?
+  bool are_named() const {
+    const auto is_named = [](const TypedBlocks& blocks, MPI_Datatype type) {
+      return blocks.types().size() == 1 && blocks.types().front().is_named(type);
+    };
+    return is_named(sends_.blocks, call_.sends.type) && is_named(receives_.blocks, call_.receives.type);
   }
   /// Has the MPI library numbers as large as those of its own call?
   bool is_countable() const;

@@ -443,7 +443,7 @@ void AlltoallvEngine::run_settled(const Settled& settled, const char* name, Libr
 bool AlltoallvEngine::run_settled(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   auto& settled = settled_of_equal_;
-  if (recvcount != settled.count || recvtype != settled.type || sendcount < 0 || sendtype == MPI_DATATYPE_NULL ||
+  if (recvcount != settled.count || recvtype != settled.recvtype || sendtype != settled.sendtype || sendcount < 0 ||
       !is_settled(settled, sendbuf, recvbuf, options))
     return false;
   run_settled(settled, "MPI_Alltoall", [&](MPI_Comm comm) {
@@ -456,7 +456,7 @@ bool AlltoallvEngine::run_settled(const void* sendbuf, std::span<const int> send
                                   MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                   std::span<const int> rdispls, MPI_Datatype recvtype,
                                   const AlltoallvOptions& options) {
-  if (!settled_.strategy || sendtype == MPI_DATATYPE_NULL || recvtype == MPI_DATATYPE_NULL ||
+  if (!settled_.strategy || sendtype != settled_.sendtype || recvtype != settled_.recvtype ||
       !are_complete(sendcounts, sdispls, ranks_) || !are_complete(recvcounts, rdispls, ranks_) ||
       !is_settled(settled_, sendbuf, recvbuf, options))
     return false;
@@ -474,10 +474,10 @@ void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& o
   settled = {};
   if (run.second.structure || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() ||
       has_device_prices_ || !options.strategy.empty() || options.block_bytes || options.planner_seconds ||
-      (is_equal && (!data_.is_named(call.receives.type) || call.receives.count > std::numeric_limits<int>::max())))
+      !data_.are_named() || call.receives.count > std::numeric_limits<int>::max())
     return;
-  settled = {&run.first, options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true), call.receives.count,
-             call.receives.type};
+  settled = {&run.first,          options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true),
+             call.receives.count, call.sends.type, call.receives.type};
 }
 
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not

@@ -155,8 +155,8 @@ class AlltoallvEngine {
     const std::string* strategy = nullptr;  ///< as the engine's; null: there are no such calls
     std::optional<PlannerMode> planner{};
     int survey_interval = 0;
-    Bytes count = 0;  ///< of MPI_Alltoall, elements that are received, and their type
-    MPI_Datatype type = MPI_DATATYPE_NULL;
+    Bytes count = 0;  ///< of MPI_Alltoall, elements that are received
+    MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;  ///< which cannot be freed
     const void *sendbuf = nullptr, *recvbuf = nullptr;  ///< the last buffers, which were in host memory
   };
   bool is_settled(Settled& settled, const void* sendbuf, const void* recvbuf, const AlltoallvOptions& options);

@@ -63,11 +63,16 @@ void Arrivals::announce_by_reduction(MPI_Comm comm, bool is_one_node) {
   if (anything_is_in_flight()) reduction_.wait();
 }
 
-void Arrivals::wait_for_all_in(std::int64_t call) const {
+/// The MPI library moves nothing on while memory is read, so it is called in each turn.
+void Arrivals::wait_for_all_in(std::int64_t call, MPI_Comm comm) const {
   const auto has_come = [&](const NodeCounters::Counter& of) {
     return of.number.load(std::memory_order_acquire) >= call;
   };
-  wait_until([&] { return std::ranges::all_of(counters_.all(), has_come); });
+  wait_until([&] {
+    int found = 0;
+    COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+    return std::ranges::all_of(counters_.all(), has_come);
+  });
 }
 
 void Arrivals::complete() {

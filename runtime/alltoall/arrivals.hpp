@@ -45,14 +45,14 @@ class Arrivals {
     if (!own_) return announce_by_reduction(comm, is_one_node);
     const auto call = own_->load(std::memory_order_relaxed) + 1;
     own_->store(call, std::memory_order_release);
-    if (anything_is_in_flight()) wait_for_all_in(call);
+    if (anything_is_in_flight()) wait_for_all_in(call, comm);
   }
   /// Completes the last reduction, if there is one.
   void complete();
 
  private:
   void announce_by_reduction(MPI_Comm comm, bool is_one_node);
-  void wait_for_all_in(std::int64_t call) const;
+  void wait_for_all_in(std::int64_t call, MPI_Comm comm) const;
 
   bool is_open_ = false;
   NodeCounters counters_;

@@ -28,8 +28,6 @@ class OneThread {
   /// @throws InputError if another thread is in a call, or this one may not call MPI: below MPI_THREAD_SERIALIZED only
   /// the thread that initialized it may
   Use use() { return Use(*this); }
-  /// Is no thread in a call?
-  bool is_free() const { return user_.load(std::memory_order_relaxed) == std::thread::id{}; }
 
  private:
   std::atomic<std::thread::id> user_{};

@@ -19,6 +19,7 @@ using test::rank_of;
 using test::size_of;
 
 constexpr int calls = 40;
+constexpr int beyond_eager = 75'000;  // numbers in a block, which waits for its receiver
 
 /// One that runs the MPI library's calls, on one node or on as many as there are ranks.
 Communicator communicator_on(int nodes) {
@@ -105,11 +106,31 @@ TEST_P(SettledCalls, RefuseWrongArguments) {
   EXPECT_EQ(blocks.in, blocks.expected);
 }
 
+// Afterwards ranks still agree on the messages of later calls.
+TEST_P(SettledCalls, RefuseOnOneRankATypeThatIsNotCommitted) {
+  Blocks blocks(2, 0);
+  for (int call = 0; call < 3; ++call) alltoallv(blocks);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1, MPI_INT, &type);
+  if (rank_of() == 0) {
+    EXPECT_THROW(communicator_.alltoallv(blocks.out.data(), blocks.counts, blocks.places, type, blocks.in.data(),
+                                         blocks.counts, blocks.places, MPI_INT),
+                 Error);
+  }
+  MPI_Type_free(&type);
+  for (const char* strategy : {"", "standard", ""}) {
+    blocks.in.assign(blocks.in.size(), -1);
+    communicator_.alltoallv(blocks.out.data(), blocks.counts, blocks.places, MPI_INT, blocks.in.data(), blocks.counts,
+                            blocks.places, MPI_INT, {strategy, {}});
+    EXPECT_TRUE(everywhere(blocks.in == blocks.expected)) << strategy;
+  }
+}
+
 // Half of the ranks wait for an exchange that others must forward, and the others come to the call before they wait.
 TEST_P(SettledCalls, MoveOnExchangesInFlight) {
   Communicator other(MPI_COMM_WORLD, test::some_machine());
   for (int call = 0; call < calls; ++call) {
-    Blocks blocks(2, call), in_flight(3, call);
+    Blocks blocks(2, call), in_flight(call % 8 < 2 ? beyond_eager : 3, call);
     auto started = other.start_alltoallv(in_flight.out.data(), in_flight.counts, in_flight.places, MPI_INT,
                                          in_flight.in.data(), in_flight.counts, in_flight.places, MPI_INT,
                                          {size_of() > 1 ? "tuna,radix=2" : "standard", {}});
