@@ -55,6 +55,7 @@ class Simulation::Run {
       while (!wakes_.empty() && wakes_.next() < known_until_) due_.push_back(wakes_.pop());
       std::ranges::sort(due_, {}, &Wake::server);
       for (const auto& [when, server] : due_) wake(server, when);
+      leave_servers();
     }
   }
 
@@ -63,6 +64,13 @@ class Simulation::Run {
   struct Wake {
     Seconds when;
     std::uint32_t server;
+  };
+
+  /// A server is done with a flight.
+  struct Left {
+    Seconds when;
+    std::uint32_t flight;
+    bool is_link;
   };
 
   /// What a rank does in one batch.
@@ -311,15 +319,33 @@ class Simulation::Run {
   void wake(std::size_t server, Seconds now) {
     if (now != wakes_at_[server]) return;  // another event came before
     wakes_at_[server] = never;
-    servers_[server].run_until(known_until_, [&](std::uint32_t flight, Seconds when) { leave(server, flight, when); });
+    servers_[server].run_until(known_until_, [&](std::uint32_t flight, Seconds when) {
+      left_servers_.push_back({when, flight, server >= shared_.servers()});
+    });
     wake_for_next(server);
   }
 
-  void leave(std::size_t server, std::uint32_t number, Seconds when) {
-    auto& flight = flights_[number];
-    if (server < shared_.servers()) flight.shared_until = std::max(flight.shared_until, when);
-    else leave_link(number, when);
-    if (--flight.servers_left == 0) arrive(number);
+  /// Memory is asked for some flights ahead: events come to them in any order.
+  void leave_servers() {
+    constexpr std::size_t ahead = 8;
+    for (std::size_t i = 0; i < left_servers_.size(); ++i) {
+      if (i + 2 * ahead < left_servers_.size()) prefetch(flights_[left_servers_[i + 2 * ahead].flight]);
+      if (i + ahead < left_servers_.size())
+        prefetch(arrivals_[flights_[left_servers_[i + ahead].flight].arrival_number]);
+      leave(left_servers_[i]);
+    }
+    left_servers_.clear();
+  }
+  template <class Item>
+  static void prefetch(const Item& item) {
+    __builtin_prefetch(&item);
+  }
+
+  void leave(const Left& left) {
+    auto& flight = flights_[left.flight];
+    if (left.is_link) leave_link(left.flight, left.when);
+    else flight.shared_until = std::max(flight.shared_until, left.when);
+    if (--flight.servers_left == 0) arrive(left.flight);
   }
 
   void leave_link(std::uint32_t number, Seconds when) {
@@ -345,8 +371,21 @@ class Simulation::Run {
   void finish_all() {
     while (!finished_.empty()) {
       std::ranges::sort(finished_);  // as memory has them
-      for (const auto turn : std::exchange(finished_, {})) finish(turn);
+      const auto finished = std::exchange(finished_, {});
+      constexpr std::size_t ahead = 4;
+      for (std::size_t i = 0; i < finished.size(); ++i) {
+        if (i + 2 * ahead < finished.size()) prefetch(turns_[finished[i + 2 * ahead]]);
+        if (i + ahead < finished.size()) prefetch_turn(turns_[finished[i + ahead]]);
+        finish(finished[i]);
+      }
     }
+  }
+  void prefetch_turn(const Turn& turn) const {
+    if (turn.arrivals > 0) prefetch(arrivals_[turn.arrivals_begin]);
+    if (turn.sends > 0) prefetch(flights_[turn.sends_begin]);
+    if (turn.next == none) return;
+    prefetch(turns_[turn.next]);
+    prefetch(parts_[turn.next]);
   }
 
   static Way way_of(const Flight& flight) {
@@ -450,6 +489,7 @@ class Simulation::Run {
   std::vector<Launching> launched_;          // by rank: the messages of the present one
   EventQueue<Wake> wakes_;
   std::vector<Wake> due_;
+  std::vector<Left> left_servers_;       // in the last turn of events
   std::vector<std::uint32_t> finished_;  // turns
   Seconds known_until_ = 0;              // no job comes before that will be added later
 };
