@@ -142,7 +142,7 @@ AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages
       structure_(make_alltoall_structure(comm_.get(), *make_route(parse_strategy("standard"), layout), {},
                                          Coalescing::coalesced)),
       exchange_(comm_.get()),
-      is_one_node_(layout.nodes() == 1) {
+      arrivals_(layout.nodes() == 1) {
   const int ranks = comm_.size(), size = static_cast<int>(bytes);
   const auto index = [&](Rank rank) { return static_cast<std::size_t>((rank + ranks) % ranks); };
   sent_.resize(static_cast<std::size_t>(ranks));
@@ -167,7 +167,7 @@ Seconds AlltoallvBench::direct(int repetitions) {
 
 Seconds AlltoallvBench::by_library(int repetitions) {
   return mean_seconds(comm_.get(), repetitions, [&] {
-    arrivals_.announce(comm_.get(), is_one_node_);
+    arrivals_.announce(comm_.get());
     COMMPASS_MPI_CALL(MPI_Alltoallv, send_.data(), sent_.data(), offsets_.data(), MPI_BYTE, receive_.data(),
                       received_.data(), offsets_.data(), MPI_BYTE, comm_.get());
   });

@@ -79,7 +79,6 @@ class AlltoallvBench {
   AlltoallStructure structure_;
   AlltoallExchange exchange_;
   Arrivals arrivals_;
-  bool is_one_node_;
   std::vector<int> sent_, received_, offsets_;  ///< bytes, by rank
   std::vector<std::byte> send_, receive_;
 };

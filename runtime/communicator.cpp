@@ -7,6 +7,7 @@
 #include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/planned_exchanges.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 

@@ -7,6 +7,7 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/machine.hpp"
 #include "model/machine/miss.hpp"
 
 namespace commpass {

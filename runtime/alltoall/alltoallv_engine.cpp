@@ -60,11 +60,11 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
     : context_(std::move(context)),
       freed_later_(std::move(freed_later)),
       ranks_(context_->layout.ranks()),
-      is_one_node_(context_->layout.nodes() == 1),
       comm_(context_->comm.get()),
       exchange_(comm_.get(), context_->send_limits()),
       chooser_(comm_.get(), telling_of_trials(*context_, "alltoallv")),
       chooser_of_equal_(comm_.get(), telling_of_trials(*context_, "alltoall")),
+      arrivals_(context_->layout.nodes() == 1),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
   int has_prices = 0;
   all_or_none(comm_.get(), [&] {

@@ -146,7 +146,7 @@ class AlltoallvEngine {
   void complete_surveys();
   void forget_strays() noexcept;
   void announce_arrival() {
-    if (ranks_ > 1) arrivals_.announce(comm_.get(), is_one_node_);
+    if (ranks_ > 1) arrivals_.announce(comm_.get());
   }
   std::optional<AlltoallDamage> leave_to_library();
 
@@ -170,7 +170,6 @@ class AlltoallvEngine {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
   int ranks_;
-  bool is_one_node_;
   OwnCommunicator comm_;
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one

@@ -48,14 +48,14 @@ void NodeCounters::open(MPI_Comm comm) {
 }
 
 /// Where it is not known yet how, it is found out.
-void Arrivals::announce_by_reduction(MPI_Comm comm, bool is_one_node) {
-  if (is_one_node && !is_open_) {
+void Arrivals::announce_by_reduction(MPI_Comm comm) {
+  if (is_one_node_ && !is_open_) {
     is_open_ = true;
     assemble(comm);
     counters_.open(comm);
     if (const auto all = counters_.all(); !all.empty()) {
       own_ = &all[static_cast<std::size_t>(rank_in(comm))].number;
-      return announce(comm, is_one_node);
+      return announce(comm);
     }
   }
   complete();  // of the call before

@@ -39,10 +39,12 @@ class NodeCounters {
 /// need not wait: on one node by a number that others read, elsewhere by a reduction.
 class Arrivals {
  public:
+  explicit Arrivals(bool is_one_node) : is_one_node_(is_one_node) {}
+
   /// Comes before each call that is left to the library on several ranks. The first one is collective and blocks.
-  /// @param comm,is_one_node  the same each time
-  void announce(MPI_Comm comm, bool is_one_node) {
-    if (!own_) return announce_by_reduction(comm, is_one_node);
+  /// @param comm  the same each time
+  void announce(MPI_Comm comm) {
+    if (!own_) return announce_by_reduction(comm);
     const auto call = own_->load(std::memory_order_relaxed) + 1;
     own_->store(call, std::memory_order_release);
     if (anything_is_in_flight()) wait_for_all_in(call, comm);
@@ -51,10 +53,10 @@ class Arrivals {
   void complete();
 
  private:
-  void announce_by_reduction(MPI_Comm comm, bool is_one_node);
+  void announce_by_reduction(MPI_Comm comm);
   void wait_for_all_in(std::int64_t call, MPI_Comm comm) const;
 
-  bool is_open_ = false;
+  bool is_one_node_, is_open_ = false;
   NodeCounters counters_;
   std::atomic<std::int64_t>* own_ = nullptr;
   NonblockingReduction reduction_;

@@ -16,6 +16,8 @@
 
 namespace commpass {
 
+struct Failure;
+
 /// Requests for the bytes of these blocks.
 class PackedRequests final : public RequestsAround {
  public:

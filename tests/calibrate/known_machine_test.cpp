@@ -259,6 +259,7 @@ Seconds CollectiveBench::by_library(int) {
 AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages, Bytes)
     : comm_(comm),
       exchange_(comm_.get()),
+      arrivals_(layout.nodes() == 1),
       received_(static_cast<std::size_t>(layout.ranks())),
       send_(static_cast<std::size_t>(messages)) {}
 Seconds AlltoallvBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }

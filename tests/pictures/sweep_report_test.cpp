@@ -10,6 +10,7 @@
 #include "model/base/error.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/pictures.hpp"
+#include "pictures/svg.hpp"
 
 namespace commpass {
 namespace {

@@ -33,9 +33,9 @@ struct FourRanks {
 
 TEST(PlaceReport, AddsUpTheRunnersOfTheCallsOfAPlace) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {4, 10, 7, {0.5, 0.25, 1}, true, "two-step"});
-  run.add("solve", 0, 1, 1, {0, 5, 0, {0.25, 0.25, 0.5}, true, "standard"});
-  run.add("set_up", 1, 1, 4, {2, 0, 0, {}, true, {}});
+  run.add("solve", 0, 2, 3, {{4, 10, 7, {0.5, 0.25, 1}, true}, "two-step"});
+  run.add("solve", 0, 1, 1, {{0, 5, 0, {0.25, 0.25, 0.5}, true}, "standard"});
+  run.add("set_up", 1, 1, 4, {{2, 0, 0, {}, true}, {}});
   const auto report = run.report();
   ASSERT_EQ(report.places.size(), 2U);
   const auto& solve = report.places[0];
@@ -56,7 +56,7 @@ TEST(PlaceReport, AddsUpTheRunnersOfTheCallsOfAPlace) {
 
 TEST(PlaceReport, PredictsTheTimesOfAdvise) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {100, 0, 0, {}, true, {}});
+  run.add("solve", 0, 2, 3, {{100, 0, 0, {}, true}, {}});
   const auto machine = read_profile(COMMPASS_TEST_PROFILES "/lassen.json").machine;
   const auto layout = Layout::with_ppn(4, 2);
   const auto report = report_places(run.record, run.ran, layout, &machine, "");
@@ -70,8 +70,8 @@ TEST(PlaceReport, PredictsTheTimesOfAdvise) {
 
 TEST(PlaceReport, MarksUnknownValues) {
   FourRanks run;
-  run.add("solve", 0, 2, 3, {0, 9, 0, {}, false, "two-step"});
-  run.add("start", 0, 0, 1, {3, 0, 0, {}, true, {}});
+  run.add("solve", 0, 2, 3, {{0, 9, 0, {}, false}, "two-step"});
+  run.add("start", 0, 0, 1, {{3, 0, 0, {}, true}, {}});
   const auto report = run.report();
   const auto json = Json::parse(document_of(run.record, report).write(Form::json));
   EXPECT_TRUE(json["machine"].is_null());
@@ -90,7 +90,7 @@ TEST(PlaceReport, MarksUnknownValues) {
 /// The end of the last line.
 std::string saved_of(const SavedTime& saved) {
   FourRanks run;
-  run.add("solve", 0, 2, 2, {90, 4, 7, saved, true, "two-step"});
+  run.add("solve", 0, 2, 2, {{90, 4, 7, saved, true}, "two-step"});
   const auto text = document_of(run.record, run.report()).write(Form::text);
   const std::string before = "exchanges took 2 s; ";
   const auto found = text.find(before);
@@ -109,7 +109,7 @@ TEST(PlaceReport, ShowsALossAsSuch) {
 
 TEST(PlaceReport, ShowsTheLossOfAPlaceAsSuch) {
   FourRanks run;
-  run.add("solve", 0, 2, 2, {90, 0, 11, {-0.5, -0.5, -0.5}, true, "two-step"});
+  run.add("solve", 0, 2, 2, {{90, 0, 11, {-0.5, -0.5, -0.5}, true}, "two-step"});
   const auto text = document_of(run.record, run.report()).write(Form::text);
   EXPECT_NE(text.find("\n    lost 500 ms; two-step, called from solve\n"), std::string::npos) << text;
 }
@@ -128,7 +128,7 @@ TEST(PlaceReport, TakesItsIntervalFromThatOfTheRatio) {
 
 TEST(PlaceReport, SaysIfTimesOfThreadsAreAddedUp) {
   FourRanks run;
-  run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
+  run.add("solve", 0, 20, 20, {{90, 0, 0, {}, true}, {}});
   auto report = run.report();
   EXPECT_EQ(document_of(run.record, report).write(Form::text).find("threads"), std::string::npos);
   report.calls_overlap = true;
@@ -139,7 +139,7 @@ TEST(PlaceReport, SaysIfTimesOfThreadsAreAddedUp) {
 
 TEST(PlaceReport, SaysIfCallsAreSampled) {
   FourRanks run;
-  run.add("solve", 0, 20, 20, {90, 0, 0, {}, true, {}});
+  run.add("solve", 0, 20, 20, {{90, 0, 0, {}, true}, {}});
   auto report = run.report();
   EXPECT_EQ(document_of(run.record, report).write(Form::text).find("samples"), std::string::npos);
   report.are_sampled = true;
@@ -151,7 +151,7 @@ TEST(PlaceReport, HasLinesOfAPage) {
   FourRanks run;
   const std::string type = "std::vector<std::vector<double, std::allocator<double> >, std::allocator<void> >";
   run.add("void solver::exchange<" + type + ", " + type + ">(" + type + "&) (libsolver.so+0x12345)", 0, 2, 2,
-          {123456, 234567, 7, {0.1, -0.25, 0.5}, true, "local-then-node,radix=2"});
+          {{123456, 234567, 7, {0.1, -0.25, 0.5}, true}, "local-then-node,radix=2"});
   const auto text = document_of(run.record, run.report()).write(Form::text);
   for (const auto& line : split(text, '\n')) EXPECT_LE(line.size(), 120U) << line;
   EXPECT_NE(text.find("called from void solver::"), std::string::npos) << text;
