@@ -1,11 +1,14 @@
 #include "runtime/alltoall/alltoall_data.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 
 #include "model/base/error.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/device/find_device.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
@@ -17,6 +20,7 @@ void AlltoallData::make_room(int ranks) {
 }
 
 void AlltoallData::Half::assign(const char* name, const CallSide& side, MPI_Comm comm) {
+  if (side.count < 0) throw CallError(MPI_ERR_COUNT, name, fmt::format("the count is {}", side.count), "use 0 or more");
   blocks.assign(name, side, ranks_in(comm), comm);
   users = static_cast<std::byte*>(side.writable());
   device = device_of(blocks.first_byte(users));

@@ -49,7 +49,6 @@ void TypedBlocks::assign(const char* name, const CallSide& side, int count, MPI_
         fmt::format("there are {} counts, {} displacements{} for {} {}s", side.counts.size(), side.displacements.size(),
                     side.shape == Shape::w ? fmt::format(", {} types", side.types.size()) : "", count, peer),
         "give one of each for every one");
-  if (side.count < 0) throw CallError(MPI_ERR_COUNT, name, fmt::format("the count is {}", side.count), "use 0 or more");
   // A named type without gaps is the same as long as MPI runs; others may be freed between calls.
   const bool is_known = handles_.size() == 1 && handles_.front() == side.type && types_.front().is_contiguous();
   if (is_known) blocks_.clear();
