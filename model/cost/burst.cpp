@@ -1,6 +1,6 @@
 // The burst model: every rank has a clock, and the cost is the last clock.
 //
-// TimedBatch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
+// Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
 //   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
 //   begin    B_k = L_k + (β_k − β)·s_k, with the least β of the channel: what a slower protocol takes longer is time
 //                  before its bytes can move. Of one that waits for its receiver (rendezvous), when that enters the
@@ -51,7 +51,6 @@ struct Priced {
   const Machine& machine;
   Usage usage;
   const Foldings* foldings;
-  const Staging* staging;
   Overlaps overlaps;
 
   FoldedOf stage(std::size_t s) const { return {layout, schedule.stages[s].messages, of_stage(foldings, s)}; }
@@ -113,7 +112,7 @@ class Stages {
   TimedBatch batch_of(std::size_t stage, const FoldedOf& messages) const {
     return {.messages = messages,
             .stage = static_cast<int>(stage),
-            // They are made once, and moved by our requests.
+            // Datatypes are made once, and moved by our requests.
             .may_use_datatypes = priced_.usage == Usage::planned && !priced_.schedule.stages[stage].info.by_library,
             .wait_s = skew_seconds(messages, priced_.layout, priced_.machine),
             .calls_s = calls_s_};
@@ -121,18 +120,17 @@ class Stages {
 
   void add(std::size_t stage, const Batches& batches) {
     for (const auto& messages : batches) {
-      waiting_.push_back(batch_of(stage, messages));
+      auto batch = batch_of(stage, messages);
       const bool is_last = &messages == &*std::prev(batches.end());
       if (const auto times = times_of(messages); times > 1) {
-        const auto repeated = waiting_.back();
-        waiting_.pop_back();
         run_waiting();
-        simulation_.run_repeated(repeated, times);
+        simulation_.run_repeated(batch, times);
         if (is_last) simulation_.end_stage(stage);
-      } else {
-        waiting_.back().ends_stage = is_last;
-        if (priced_.overlaps == Overlaps::ignored) run_waiting();
+        continue;
       }
+      batch.ends_stage = is_last;
+      waiting_.push_back(batch);
+      if (priced_.overlaps == Overlaps::ignored) run_waiting();
     }
   }
 
@@ -173,7 +171,7 @@ StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds
 
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
                     const Foldings* foldings, Trace* trace, const Staging* staging, Overlaps overlaps) {
-  const Priced priced{schedule, layout, machine, usage, foldings, staging, overlaps};
+  const Priced priced{schedule, layout, machine, usage, foldings, overlaps};
   TraceRecorder recorder(trace ? schedule.ranks : 0);
   Simulation simulation(schedule.ranks, schedule.stages.size(), layout, machine, trace ? &recorder : nullptr);
   Cost total;

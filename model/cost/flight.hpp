@@ -100,7 +100,7 @@ class Launching {
   void next(Flight& flight, const Load& load) {
     const auto& protocol = *flight.protocol;
     const Seconds alone = protocol.beta_s_per_byte * load.bytes;
-    // What a slower protocol takes longer is time before the bytes of the first can move.
+    // The bytes of the first move as those of the fastest protocol do, later by what its own takes longer.
     const Seconds handling = alone - load.moving();
     flight.latency = latency_ + load.earlier_latency(protocol) + protocol.alpha_s;
     flight.transfer = transfer_ + load.earlier_transfer(protocol) + alone;

@@ -30,7 +30,7 @@ class Simulation::Run {
         batches_(batches),
         for_all_(for_all),
         shared_(of.layout_, of.machine_),
-        turn_(ranks, none),
+        first_turn_(ranks, none),
         launched_(ranks, Launching(0)) {
     for (std::size_t b = 0; b < batches.size(); ++b) {
       wait_until_.push_back(wait_until_.back() + batches[b].wait_s);
@@ -45,7 +45,7 @@ class Simulation::Run {
   }
 
   void run() {
-    for (Rank rank = 0; rank < std::ssize(turn_); ++rank) go_on(rank, 0, turn_[at(rank)]);
+    for (Rank rank = 0; rank < std::ssize(first_turn_); ++rank) go_on(rank, 0, first_turn_[at(rank)]);
     for (finish_all(); !wakes_.empty(); finish_all()) {
       // Nothing that happens from the first of these on adds a job before `known_until_`, so they may be taken in any
       // order: in that in which memory has them.
@@ -73,14 +73,14 @@ class Simulation::Run {
     bool is_link;
   };
 
-  /// What a rank does in one batch.
+  /// A rank's part in one batch.
   struct Turn {
     const Message* sent = nullptr;  // the first one
     std::uint32_t sends_begin = 0, sends = 0;
     std::uint32_t arrivals_begin = 0, arrivals = 0;
     std::uint32_t last_waiting = none;  // of the flights that wait until its receives are posted, a list
     std::uint32_t batch = 0;
-    std::uint32_t before = none, next = none;  // turns of the rank
+    std::uint32_t next = none;  // turn of the rank
     Rank rank = 0;
     bool is_posted = false;
   };
@@ -96,19 +96,19 @@ class Simulation::Run {
   };
 
   void add_flights() {
-    std::vector<std::uint32_t> last(turn_.size(), none);
+    Latest latest(first_turn_.size());
     std::size_t count = 0;
     for (const auto& batch : batches_) count += batch.messages.messages.size();
     flights_.reserve(count);
-    for (std::size_t b = 0; b < batches_.size(); ++b) {
-      add_turns(b, last);
+    for (std::uint32_t b = 0; b < batches_.size(); ++b) {
+      add_turns(b, latest);
       for (const auto& message : batches_[b].messages.messages) {
         const auto folded = batches_[b].messages(message);
         if (!batches_[b].messages.given.empty()) messages_.push_back(folded.messages);
         if (!of_.channels_[folded.level].channel) host_channel(of_.machine_, folded.level);  // throws
         auto flight = flight_of(message, folded.level, of_.channels_);
-        flight.sending_turn = last[at(message.from)];
-        flight.receiving_turn = last[at(message.to)];
+        flight.sending_turn = latest.turn[at(message.from)];
+        flight.receiving_turn = latest.turn[at(message.to)];
         auto& sender = turns_[flight.sending_turn];
         if (sender.sends++ == 0) {
           sender.sends_begin = static_cast<std::uint32_t>(flights_.size());
@@ -128,27 +128,28 @@ class Simulation::Run {
     if (any_waits_) next_waiting_.resize(flights_.size(), none);
   }
 
+  /// The latest turn of each rank, while turns are added.
+  struct Latest {
+    explicit Latest(std::size_t ranks) : turn(ranks, none), batch(ranks, none) {}
+    std::vector<std::uint32_t> turn, batch;  // by rank
+    std::vector<Rank> members{};             // of the batch whose turns are added
+  };
+
   /// Those of a batch, in the order of ranks, in which memory is read then.
-  /// @param last  by rank: its latest turn
-  void add_turns(std::size_t batch, std::vector<std::uint32_t>& last) {
-    const auto begin = turns_.size();
-    const auto takes_part = [&](Rank rank) {
-      const auto turn = last[at(rank)];
-      if (turn != none && turn >= begin) return;
-      last[at(rank)] = static_cast<std::uint32_t>(turns_.size());
-      turns_.push_back({.batch = static_cast<std::uint32_t>(batch), .before = turn, .rank = rank});
-    };
-    for (const auto& message : batches_[batch].messages.messages) {
-      takes_part(message.from);
-      takes_part(message.to);
+  void add_turns(std::uint32_t batch, Latest& latest) {
+    auto& members = latest.members;
+    members.clear();
+    for (const auto& message : batches_[batch].messages.messages)
+      for (const Rank rank : {message.from, message.to})
+        if (std::exchange(latest.batch[at(rank)], batch) != batch) members.push_back(rank);
+    std::ranges::sort(members);
+    for (const Rank rank : members) {
+      const auto turn = static_cast<std::uint32_t>(turns_.size());
+      const auto before = std::exchange(latest.turn[at(rank)], turn);
+      (before == none ? first_turn_[at(rank)] : turns_[before].next) = turn;
+      turns_.push_back({.batch = batch, .rank = rank});
     }
-    std::ranges::sort(std::span(turns_).subspan(begin), {}, &Turn::rank);
     left_.resize(turns_.size(), 1);
-    for (auto turn = static_cast<std::uint32_t>(begin); turn < turns_.size(); ++turn) {
-      const auto& [rank, before] = std::pair(turns_[turn].rank, turns_[turn].before);
-      last[at(rank)] = turn;
-      (before == none ? turn_[at(rank)] : turns_[before].next) = turn;
-    }
   }
 
   void add_arrivals() {
@@ -212,21 +213,16 @@ class Simulation::Run {
   /// A rank passes batches without messages of its own, and comes to its next turn.
   /// @param batch  the next one
   void go_on(Rank rank, std::size_t batch, std::uint32_t turn) {
-    turn_[at(rank)] = turn;
     const auto until = turn == none ? batches_.size() : turns_[turn].batch;
-    auto end = std::ranges::upper_bound(stage_ends_, batch);
     while (batch < until) {
-      const auto passed = std::min<std::size_t>(*end, until);
+      const auto passed = std::min<std::size_t>(*std::ranges::upper_bound(stage_ends_, batch), until);
       begin_batches(rank, batch, passed);
-      if (passed == *end) {
-        leave_stage(rank, passed - 1);
-        ++end;
-      }
+      end_batch(rank, passed - 1);
       batch = passed;
     }
     if (turn == none) return;
     begin_batches(rank, batch, batch + 1);
-    enter(rank, turn);
+    enter(turn);
   }
 
   void begin_batches(Rank rank, std::size_t begin, std::size_t end) {
@@ -234,7 +230,8 @@ class Simulation::Run {
     spend(rank, calls_until_[end] - calls_until_[begin], CostPart::library, Activity::library, begin);
   }
 
-  void leave_stage(Rank rank, std::size_t batch) {
+  /// With the last one of a stage a rank leaves it.
+  void end_batch(Rank rank, std::size_t batch) {
     if (!batches_[batch].ends_stage) return;
     auto& end = of_.ends_[at(batches_[batch].stage)];
     auto& parts = of_.parts_[at(rank)];
@@ -243,8 +240,9 @@ class Simulation::Run {
     parts = {};
   }
 
-  void enter(Rank rank, std::uint32_t number) {
+  void enter(std::uint32_t number) {
     auto& turn = turns_[number];
+    const auto rank = turn.rank;
     auto& clock = of_.clock_[at(rank)];
     if (of_.trace_) traced_[number] = {clock, of_.trace_->last_finish(rank)};
     const std::span sent(turn.sent, turn.sends);
@@ -416,7 +414,7 @@ class Simulation::Run {
       unpacking += arrival.unpacking;
     }
     copy(turn.rank, unpacking, unpacks, turn.batch);
-    if (std::ranges::binary_search(stage_ends_, turn.batch + 1)) leave_stage(turn.rank, turn.batch);
+    end_batch(turn.rank, turn.batch);
     go_on(turn.rank, turn.batch + 1, turn.next);
   }
 
@@ -485,7 +483,7 @@ class Simulation::Run {
   std::vector<std::uint32_t> messages_;      // by flight, where they stand for several
   std::vector<std::uint32_t> next_waiting_;  // by flight, where some wait
   std::vector<Arrival> arrivals_;            // by the receiver's turn
-  std::vector<std::uint32_t> turn_;          // by rank: the present one
+  std::vector<std::uint32_t> first_turn_;    // by rank
   std::vector<Launching> launched_;          // by rank: the messages of the present one
   EventQueue<Wake> wakes_;
   std::vector<Wake> due_;

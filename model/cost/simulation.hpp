@@ -13,7 +13,7 @@
 
 namespace commpass {
 
-/// What a rank has spent since it entered a stage, by kind.
+/// The time of a rank since it entered a stage, by kind.
 using Parts = std::array<Seconds, cost_part_count>;
 
 /// One batch of a stage.
