@@ -5,10 +5,9 @@ int COMMPASS_TAKEN(Alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_
   const auto library = [=] {
     return COMMPASS_LIBRARY(Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
-  if (is_unwatched(InterposedCall::alltoall, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::alltoall, comm,
-      use_of(sendbuf, recvbuf, comm, [=](int) { return sendcount > 0 && sendtype == recvtype; }),
+      InterposedCall::alltoall, comm,
+      [=] { return use_of(sendbuf, recvbuf, comm, [=](int) { return sendcount > 0 && sendtype == recvtype; }); },
       EqualSends{recvcount, recvtype},
       [=](TakenCommunicator& of) {
         of.engines->run({CallSide::equal(sendbuf, sendcount, sendtype), CallSide::equal(recvbuf, recvcount, recvtype)},
@@ -25,13 +24,13 @@ int COMMPASS_TAKEN(Alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcou
     return COMMPASS_LIBRARY(Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                        comm);
   };
-  if (is_unwatched(InterposedCall::alltoallv, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::alltoallv, comm,
-      use_of(sendbuf, recvbuf, comm,
-             [=](int i) {
-               return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] && sendtype == recvtype;
-             }),
+      InterposedCall::alltoallv, comm,
+      [=] {
+        return use_of(sendbuf, recvbuf, comm, [=](int i) {
+          return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] && sendtype == recvtype;
+        });
+      },
       CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm},
       [=](TakenCommunicator& of) {
         of.engines->run({CallSide::v(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype),
@@ -49,14 +48,13 @@ int COMMPASS_TAKEN(Alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcou
     return COMMPASS_LIBRARY(Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                                        comm);
   };
-  if (is_unwatched(InterposedCall::alltoallw, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::alltoallw, comm,
-      use_of(sendbuf, recvbuf, comm,
-             [=](int i) {
-               return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] &&
-                      sendtypes[i] == recvtypes[i];
-             }),
+      InterposedCall::alltoallw, comm,
+      [=] {
+        return use_of(sendbuf, recvbuf, comm, [=](int i) {
+          return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] && sendtypes[i] == recvtypes[i];
+        });
+      },
       TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm},
       [=](TakenCommunicator& of) {
         of.engines->run(
@@ -72,10 +70,8 @@ int COMMPASS_TAKEN(Neighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendco
   const auto library = [=] {
     return COMMPASS_LIBRARY(Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoall, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::neighbor_alltoall, comm, BufferUse(),
-      NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_alltoall, comm, NeighborSends{sendcount, sendtype},
       [=](TakenCommunicator& of) {
         NeighborArguments(of, equal_places(sendcount), equal_places(recvcount))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -91,10 +87,8 @@ int COMMPASS_TAKEN(Neighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT
     return COMMPASS_LIBRARY(Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                 recvtype, comm);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoallv, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::neighbor_alltoallv, comm, BufferUse(),
-      NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
+      InterposedCall::neighbor_alltoallv, comm, NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
       [=](TakenCommunicator& of) {
         NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -109,10 +103,8 @@ int COMMPASS_TAKEN(Neighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT
     return COMMPASS_LIBRARY(Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                                 recvtypes, comm);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoallw, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::neighbor_alltoallw, comm, BufferUse(),
-      NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+      InterposedCall::neighbor_alltoallw, comm, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
       [=](TakenCommunicator& of) {
         NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
             .run(sendbuf, sendtypes, recvbuf, recvtypes);
@@ -125,10 +117,8 @@ int COMMPASS_TAKEN(Neighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendc
   const auto library = [=] {
     return COMMPASS_LIBRARY(Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
-  if (is_unwatched(InterposedCall::neighbor_allgather, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::neighbor_allgather, comm, BufferUse(),
-      NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_allgather, comm, NeighborSends{sendcount, sendtype},
       [=](TakenCommunicator& of) {
         NeighborArguments(of, same_places(sendcount), equal_places(recvcount))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -143,10 +133,8 @@ int COMMPASS_TAKEN(Neighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT send
     return COMMPASS_LIBRARY(Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                                  comm);
   };
-  if (is_unwatched(InterposedCall::neighbor_allgatherv, comm)) return library();
   return take_over(
-      __builtin_return_address(0), InterposedCall::neighbor_allgatherv, comm, BufferUse(),
-      NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_allgatherv, comm, NeighborSends{sendcount, sendtype},
       [=](TakenCommunicator& of) {
         NeighborArguments(of, same_places(sendcount), listed_places(recvcounts, displs))
             .run(sendbuf, sendtype, recvbuf, recvtype);

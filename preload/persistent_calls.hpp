@@ -8,9 +8,7 @@ int COMMPASS_TAKEN(Alltoall_init)(const void* sendbuf, COMMPASS_COUNT sendcount,
     return COMMPASS_LIBRARY(Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
                                            request);
   };
-  if (is_unwatched(InterposedCall::alltoall_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::alltoall_init, comm, EqualSends{recvcount, recvtype},
-                 library);
+  return pass_on(InterposedCall::alltoall_init, comm, EqualSends{recvcount, recvtype}, library);
 }
 
 int COMMPASS_TAKEN(Alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -21,8 +19,7 @@ int COMMPASS_TAKEN(Alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* se
     return COMMPASS_LIBRARY(Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                             recvtype, comm, info, request);
   };
-  if (is_unwatched(InterposedCall::alltoallv_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::alltoallv_init, comm,
+  return pass_on(InterposedCall::alltoallv_init, comm,
                  CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm}, library);
 }
 
@@ -34,8 +31,7 @@ int COMMPASS_TAKEN(Alltoallw_init)(const void* sendbuf, const COMMPASS_COUNT* se
     return COMMPASS_LIBRARY(Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                             recvtypes, comm, info, request);
   };
-  if (is_unwatched(InterposedCall::alltoallw_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::alltoallw_init, comm,
+  return pass_on(InterposedCall::alltoallw_init, comm,
                  TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm}, library);
 }
 
@@ -46,9 +42,7 @@ int COMMPASS_TAKEN(Neighbor_alltoall_init)(const void* sendbuf, COMMPASS_COUNT s
     return COMMPASS_LIBRARY(Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                     info, request);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoall_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::neighbor_alltoall_init, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::neighbor_alltoall_init, comm, NeighborSends{sendcount, sendtype}, library);
 }
 
 int COMMPASS_TAKEN(Neighbor_alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -59,8 +53,7 @@ int COMMPASS_TAKEN(Neighbor_alltoallv_init)(const void* sendbuf, const COMMPASS_
     return COMMPASS_LIBRARY(Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                                      rdispls, recvtype, comm, info, request);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoallv_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::neighbor_alltoallv_init, comm,
+  return pass_on(InterposedCall::neighbor_alltoallv_init, comm,
                  NeighborCountedSends{{sendcounts, sendtype}, recvcounts}, library);
 }
 
@@ -73,9 +66,8 @@ int COMMPASS_TAKEN(Neighbor_alltoallw_init)(const void* sendbuf, const COMMPASS_
     return COMMPASS_LIBRARY(Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                                      rdispls, recvtypes, comm, info, request);
   };
-  if (is_unwatched(InterposedCall::neighbor_alltoallw_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::neighbor_alltoallw_init, comm,
-                 NeighborTypedSends{{sendcounts, sendtypes}, recvcounts}, library);
+  return pass_on(InterposedCall::neighbor_alltoallw_init, comm, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+                 library);
 }
 
 int COMMPASS_TAKEN(Neighbor_allgather_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -85,9 +77,7 @@ int COMMPASS_TAKEN(Neighbor_allgather_init)(const void* sendbuf, COMMPASS_COUNT 
     return COMMPASS_LIBRARY(Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                      info, request);
   };
-  if (is_unwatched(InterposedCall::neighbor_allgather_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::neighbor_allgather_init, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::neighbor_allgather_init, comm, NeighborSends{sendcount, sendtype}, library);
 }
 
 int COMMPASS_TAKEN(Neighbor_allgatherv_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -98,7 +88,5 @@ int COMMPASS_TAKEN(Neighbor_allgatherv_init)(const void* sendbuf, COMMPASS_COUNT
     return COMMPASS_LIBRARY(Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                                       recvtype, comm, info, request);
   };
-  if (is_unwatched(InterposedCall::neighbor_allgatherv_init, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::neighbor_allgatherv_init, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::neighbor_allgatherv_init, comm, NeighborSends{sendcount, sendtype}, library);
 }

@@ -7,9 +7,7 @@ int COMMPASS_TAKEN(Ialltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI
   const auto library = [=] {
     return COMMPASS_LIBRARY(Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
   };
-  if (is_unwatched(InterposedCall::ialltoall, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ialltoall, comm, EqualSends{recvcount, recvtype},
-                 library);
+  return pass_on(InterposedCall::ialltoall, comm, EqualSends{recvcount, recvtype}, library);
 }
 
 int COMMPASS_TAKEN(Ialltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -20,8 +18,7 @@ int COMMPASS_TAKEN(Ialltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendco
     return COMMPASS_LIBRARY(Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                         comm, request);
   };
-  if (is_unwatched(InterposedCall::ialltoallv, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ialltoallv, comm,
+  return pass_on(InterposedCall::ialltoallv, comm,
                  CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm}, library);
 }
 
@@ -33,8 +30,7 @@ int COMMPASS_TAKEN(Ialltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendco
     return COMMPASS_LIBRARY(Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                         recvtypes, comm, request);
   };
-  if (is_unwatched(InterposedCall::ialltoallw, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ialltoallw, comm,
+  return pass_on(InterposedCall::ialltoallw, comm,
                  TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm}, library);
 }
 
@@ -45,9 +41,7 @@ int COMMPASS_TAKEN(Ineighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendc
     return COMMPASS_LIBRARY(Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                 request);
   };
-  if (is_unwatched(InterposedCall::ineighbor_alltoall, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ineighbor_alltoall, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::ineighbor_alltoall, comm, NeighborSends{sendcount, sendtype}, library);
 }
 
 int COMMPASS_TAKEN(Ineighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -58,9 +52,8 @@ int COMMPASS_TAKEN(Ineighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUN
     return COMMPASS_LIBRARY(Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                  recvtype, comm, request);
   };
-  if (is_unwatched(InterposedCall::ineighbor_alltoallv, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ineighbor_alltoallv, comm,
-                 NeighborCountedSends{{sendcounts, sendtype}, recvcounts}, library);
+  return pass_on(InterposedCall::ineighbor_alltoallv, comm, NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
+                 library);
 }
 
 int COMMPASS_TAKEN(Ineighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcounts, const MPI_Aint* sdispls,
@@ -71,9 +64,8 @@ int COMMPASS_TAKEN(Ineighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUN
     return COMMPASS_LIBRARY(Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                                  recvtypes, comm, request);
   };
-  if (is_unwatched(InterposedCall::ineighbor_alltoallw, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ineighbor_alltoallw, comm,
-                 NeighborTypedSends{{sendcounts, sendtypes}, recvcounts}, library);
+  return pass_on(InterposedCall::ineighbor_alltoallw, comm, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+                 library);
 }
 
 int COMMPASS_TAKEN(Ineighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -83,9 +75,7 @@ int COMMPASS_TAKEN(Ineighbor_allgather)(const void* sendbuf, COMMPASS_COUNT send
     return COMMPASS_LIBRARY(Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                  request);
   };
-  if (is_unwatched(InterposedCall::ineighbor_allgather, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ineighbor_allgather, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::ineighbor_allgather, comm, NeighborSends{sendcount, sendtype}, library);
 }
 
 int COMMPASS_TAKEN(Ineighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -96,7 +86,5 @@ int COMMPASS_TAKEN(Ineighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT sen
     return COMMPASS_LIBRARY(Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                                   comm, request);
   };
-  if (is_unwatched(InterposedCall::ineighbor_allgatherv, comm)) return library();
-  return pass_on(__builtin_return_address(0), InterposedCall::ineighbor_allgatherv, comm,
-                 NeighborSends{sendcount, sendtype}, library);
+  return pass_on(InterposedCall::ineighbor_allgatherv, comm, NeighborSends{sendcount, sendtype}, library);
 }

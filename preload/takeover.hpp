@@ -61,30 +61,40 @@ inline bool is_unwatched(InterposedCall kind, MPI_Comm comm) {
   return true;
 }
 
-// Run a call that is watched. Take no memory.
-// @param return_address  of the function that the program called
-// @param library         the library's own call
-/// By the library or by ours; of a call that blocks.
-template <class Sends, class Ours, class Library>
-[[gnu::noinline]] int take_over(const void* return_address, InterposedCall kind, MPI_Comm comm, BufferUse use,
-                                Sends sends, Ours ours, Library library) {
+/// Runs a call that is watched. Takes no memory.
+/// @param return_address  of the function that the program called
+/// @param ours            empty: the library runs it in any case
+/// @param library         the library's own call
+template <class Sends, class Library>
+[[gnu::noinline]] int run_watched(const void* return_address, InterposedCall kind, MPI_Comm comm, BufferUse use,
+                                  const Sends& sends, Callback<void(TakenCommunicator&)> ours, const Library& library) {
   const CallSite site(return_address);
   return run({kind, comm, use.is_in_place, use.is_aliased, Callback<void(const TakenCommunicator&, SentBlocks&)>(sends),
-              Callback<int()>(library), Callback<void(TakenCommunicator&)>(ours)});
+              Callback<int()>(library), ours});
 }
 
+// Run a call of the program. Inlined into the function that the program called, whose return address they take.
+/// By the library or by ours; of a call that blocks. @param buffer_use  makes the BufferUse of a call that is watched
+template <class MakeUse, class Sends, class Ours, class Library>
+[[gnu::always_inline]] inline int take_over(InterposedCall kind, MPI_Comm comm, MakeUse buffer_use, const Sends& sends,
+                                            const Ours& ours, const Library& library) {
+  if (is_unwatched(kind, comm)) return library();
+  return run_watched(__builtin_return_address(0), kind, comm, buffer_use(), sends,
+                     Callback<void(TakenCommunicator&)>(ours), library);
+}
+/// Calls with neighbours, which have two buffers.
+template <class Sends, class Ours, class Library>
+[[gnu::always_inline]] inline int take_over(InterposedCall kind, MPI_Comm comm, const Sends& sends, const Ours& ours,
+                                            const Library& library) {
+  return take_over(
+      kind, comm, [] { return BufferUse(); }, sends, ours, library);
+}
 /// By the library, in any case.
 template <class Sends, class Library>
-[[gnu::noinline]] int pass_on(const void* return_address, InterposedCall kind, MPI_Comm comm, Sends sends,
-                              Library library) {
-  const CallSite site(return_address);
-  return run({kind,
-              comm,
-              false,
-              false,
-              Callback<void(const TakenCommunicator&, SentBlocks&)>(sends),
-              Callback<int()>(library),
-              {}});
+[[gnu::always_inline]] inline int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends,
+                                          const Library& library) {
+  if (is_unwatched(kind, comm)) return library();
+  return run_watched(__builtin_return_address(0), kind, comm, {}, sends, {}, library);
 }
 
 }  // namespace commpass
