@@ -96,31 +96,16 @@ void measure_sharing(Calibration& calibration, Level level) {
   calibration.progress(fmt::format("sharing, {}", calibration.name_of(level)));
   const auto& layout = calibration.layout;
   const bool between_nodes = level == layout.outermost();
-  const auto what = between_nodes ? calibration.level_key(layout.node_level(), "up_rate_bytes_per_s")
-                                  : calibration.host_key(level, "aggregate_rate_bytes_per_s");
+  const auto what = calibration.shared_rate_key(level);
+  if (!calibration.has_ranks_for(what)) return;
   // Pairs out of a node end on several nodes, so that the ejection of one node does not limit them.
   const auto pairs = between_nodes ? pairs_out_of_one_node(layout) : calibration.pairs(level);
-  if (pairs.size() < 2) return calibration.not_measured(what + ": needs two disjoint pairs of ranks");
   auto& rate = between_nodes ? calibration.machine.levels[layout.node_level()].up_rate_bytes_per_s
                              : calibration.channel(level).aggregate_rate_bytes_per_s;
   const int multiple = between_nodes ? layout.nodes() - 1 : 1;
   const auto found = sweep(calibration, pairs, level, multiple, sharing_share.of(level, calibration.levels).end, what);
   rate = found.bytes_per_s;
   if (between_nodes) calibration.rate_in_place_of_injection = found.or_at_other_ends;
-}
-
-std::vector<Level> levels_with_others_within(const Layout& layout) {
-  std::vector<Level> levels;
-  for (auto level = std::min<Level>(1, layout.node_level()); level <= layout.node_level(); ++level)
-    levels.push_back(level);
-  return levels;
-}
-
-std::vector<Level> levels_of_groups(const Layout& layout) {
-  std::vector<Level> levels;
-  for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
-    if (layout.instances(level) > 1) levels.push_back(level);
-  return levels;
 }
 
 namespace {
@@ -170,11 +155,8 @@ void measure_inside(Calibration& calibration, Level level) {
   const auto& layout = calibration.layout;
   auto& levels = calibration.machine.levels;
   const auto what = calibration.level_key(level, "inside_rate_bytes_per_s");
+  if (!calibration.has_ranks_for(what)) return;
   const auto rings = rings_within(layout, level);
-  const auto has_three = [](const std::vector<Rank>& ring) { return ring.size() > 2; };
-  if (rings.size() < 2 && std::ranges::none_of(rings, has_three))
-    return calibration.not_measured(fmt::format("{}: needs three ranks on a {}, two of them on a {}", what,
-                                                calibration.name_of(level), calibration.name_of(0)));
   const Bytes bytes = large_bytes(calibration, 0);
   Seconds expected = moving_seconds(calibration, 0);
   const auto limit = [&](double ranks, double rate) {
@@ -203,10 +185,10 @@ void measure_core(Calibration& calibration) {
   const auto outermost = layout.outermost();
   const auto what = calibration.level_key(outermost, "node_share_bytes_per_s");
   calibration.progress("all nodes");
-  const auto rings = rings_between_nodes(layout);
-  if (rings.empty()) return calibration.not_measured(what + ": needs two nodes");
   if (!levels_of_groups(layout).empty())
     return calibration.not_measured(what + ": what groups of nodes share is measured in its place");
+  if (!calibration.has_ranks_for(what)) return;
+  const auto rings = rings_between_nodes(layout);
   auto& rate = calibration.machine.levels[outermost].node_share_bytes_per_s;
   rate = rate_of_rings(calibration, rings, outermost, core_share.end, large_bytes(calibration, outermost),
                        sending_seconds(calibration, static_cast<int>(rings.size()), outermost)) /
@@ -262,12 +244,10 @@ void measure_ejection(Calibration& calibration) {
   auto &node = calibration.machine.levels[layout.node_level()], &network = calibration.machine.levels[outermost];
   const auto what = calibration.level_key(layout.node_level(), "down_rate_bytes_per_s");
   calibration.progress("all nodes to one");
+  if (!calibration.has_ranks_for(what)) return;
   const auto pairs = pairs_into_one_node(layout);
   std::set<int> senders;
   for (const auto& pair : pairs) senders.insert(layout.node(pair.first));
-  // A single sender shows its injection only.
-  if (senders.size() < 2)
-    return calibration.not_measured(what + ": needs three nodes, and two ranks on the one that receives");
   const auto found = sweep(calibration, pairs, outermost, layout.nodes() - 1, ejection_share.end, what);
   const double rate = found.bytes_per_s;
   if (!std::isfinite(rate)) return;

@@ -24,19 +24,6 @@ namespace commpass {
 
 namespace {
 
-/// A machine with levels and no parameters.
-/// @throws InputError if no profile can have these
-Machine machine_like(const Layout& layout, const std::string& name) {
-  Machine machine;
-  machine.name = name;
-  machine.levels.clear();
-  for (const auto& level : layout.level_names()) machine.levels.push_back({.name = level});
-  if (const auto misplaced = find_misplaced(machine.levels))
-    throw InputError("layout", fmt::format("level '{}' {}", machine.name_of(misplaced->level), misplaced->why),
-                     "name its levels outermost first");
-  return machine;
-}
-
 /// A random word by which this calibration differs from others.
 std::string draw_salt() {
   std::random_device random;
@@ -49,14 +36,15 @@ Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const C
                          Memory& memory)
     : machine(machine_like(ranks_layout, user_options.name)),
       layout(ranks_layout.on(machine)),
+      plan(plan_calibration(layout, machine)),
       options(user_options),
       comm(user_comm),
       bench(comm.get(), options.largest_bytes, memory),
       sampler(comm.get(), options.budget_s) {
   const auto add = [&](Level level) {
     auto& found = pairs_by_level[level] = disjoint_pairs(layout, level);
-    if (!found.empty()) levels.push_back(level);
-    else not_measured(fmt::format("levels.{}.host: no two ranks of this layout are so related", name_of(level)));
+    if (!found.empty()) return levels.push_back(level);
+    has_ranks_for(level_key(level, "host"));
   };
   for (Level level = 0; level <= layout.node_level(); ++level) add(level);
   add(layout.outermost());  // the messages of all levels outside nodes
@@ -70,16 +58,19 @@ std::string Calibration::level_key(Level level, const char* key) const {
   return fmt::format("levels.{}.{}", name_of(level), key);
 }
 
-void Calibration::progress(const std::string& what) const {
-  if (comm.rank() == 0 && options.progress) options.progress(what, sampler.spent());
+std::string Calibration::shared_rate_key(Level level) const {
+  return level == layout.outermost() ? level_key(layout.node_level(), "up_rate_bytes_per_s")
+                                     : host_key(level, "aggregate_rate_bytes_per_s");
 }
 
-Share Share::of(Level level, const std::vector<Level>& all) const {
-  const auto until = [&](std::ptrdiff_t levels) {
-    return begin + (end - begin) * static_cast<double>(levels) / static_cast<double>(all.size());
-  };
-  const auto earlier = std::ranges::count_if(all, [&](Level l) { return l < level; });
-  return {until(earlier), until(earlier + 1)};
+bool Calibration::has_ranks_for(const std::string& parameters) {
+  const auto& needs = experiment_for(parameters, plan).needs;
+  if (!needs.empty()) not_measured(fmt::format("{}: needs {}", parameters, needs));
+  return needs.empty();
+}
+
+void Calibration::progress(const std::string& what) const {
+  if (comm.rank() == 0 && options.progress) options.progress(what, sampler.spent());
 }
 
 namespace {
@@ -94,6 +85,7 @@ void begin_provenance(Calibration& calibration) {
   provenance.partition = here.partition;
   provenance.ranks_per_node = here.ranks_per_node;
   provenance.layout = calibration.layout.describe();
+  provenance.nodes = calibration.layout.nodes();
   provenance.ranks = calibration.layout.ranks();
   provenance.host_hash = host_hash(host_names(calibration.comm.get()), draw_salt());
   provenance.warning = oversubscription_warning(calibration.comm.get());
@@ -134,6 +126,7 @@ void measure_parts(Calibration& calibration) {
     for (const auto level : calibration.levels)
       part(calibration.host_key(level, parameters), measure, level, share.of(level, calibration.levels));
   };
+  const auto& layout = calibration.layout;
   time_latency();
   part("slow_nodes", find_slow_nodes);
   part("operations.new_send_bytes", measure_new_sends);
@@ -141,8 +134,7 @@ void measure_parts(Calibration& calibration) {
   calibration.sampler.end_with_budget();  // without ping-pongs there is no profile
   part_of_each("rendezvous_from_bytes", find_rendezvous);
   shared_part("alpha_next_s", measure_bursts, burst_share);
-  part_of_each("aggregate_rate_bytes_per_s", measure_sharing);
-  const auto& layout = calibration.layout;
+  for (const auto level : calibration.levels) part(calibration.shared_rate_key(level), measure_sharing, level);
   for (const auto level : levels_with_others_within(layout))
     part(calibration.level_key(level, "inside_rate_bytes_per_s"), measure_inside, level);
   part(calibration.level_key(layout.outermost(), "node_share_bytes_per_s"), measure_core);

@@ -11,6 +11,7 @@
 
 #include "calibrate/calibrate.hpp"
 #include "calibrate/fit/pairs.hpp"
+#include "calibrate/fit/plan.hpp"
 #include "calibrate/fit/provenance.hpp"
 #include "calibrate/sampling.hpp"
 #include "calibrate/timing.hpp"
@@ -29,6 +30,7 @@ struct Calibration {
 
   Machine machine;  ///< with the levels of the layout
   const Layout layout;
+  const std::vector<Experiment> plan;
   const CalibrationOptions& options;
   OwnCommunicator comm;
   Bench bench;
@@ -46,28 +48,16 @@ struct Calibration {
   std::string host_key(Level level, const std::string& key) const;
   /// "levels.node.up_rate_bytes_per_s", the name of a parameter of the level itself.
   std::string level_key(Level level, const char* key) const;
+  /// The name of the rate that messages of a level share: that of their channel, or out of nodes.
+  std::string shared_rate_key(Level level) const;
   const std::vector<Pair>& pairs(Level level) const { return pairs_by_level[level]; }
   /// The channel of a level whose protocols were fitted.
   Channel& channel(Level level) { return *machine.host.by_level[level]; }
   void progress(const std::string& what) const;
+  /// Has the layout the ranks that an experiment needs? Else they are noted as the reason why it did not run.
+  bool has_ranks_for(const std::string& parameters);
   void not_measured(std::string what_and_why) { provenance.not_measured.push_back(std::move(what_and_why)); }
 };
-
-/// The part of the budget in which a step runs. It ends then, even if times are not settled.
-struct Share {
-  double begin = 0, end = 0;
-
-  double middle() const { return (begin + end) / 2; }
-  /// The share of one of `all` levels, which share evenly.
-  Share of(Level level, const std::vector<Level>& all) const;
-};
-// The rest behind held_out_share is for measuring again.
-inline constexpr Share node_share{0, 0.02}, request_share{0.02, 0.03}, ping_pong_share{0.03, 0.37},
-    switch_share{0.37, 0.51}, burst_share{0.51, 0.6}, sharing_share{0.6, 0.65}, bus_share{0.65, 0.66},
-    core_share{0.66, 0.67}, ejection_share{0.67, 0.69}, receive_share{0.69, 0.77}, copy_share{0.77, 0.78},
-    value_share{0.78, 0.79}, datatype_share{0.79, 0.81}, operation_share{0.81, 0.84}, collective_share{0.84, 0.85},
-    alltoallv_share{0.85, 0.86}, visits_share{0.86, 0.865}, flight_share{0.865, 0.87}, calls_share{0.87, 0.875},
-    skew_share{0.875, 0.88}, held_out_share{0.88, 0.93};
 
 /// Finds nodes that are slower than the others.
 void find_slow_nodes(Calibration& calibration);
@@ -81,10 +71,6 @@ void find_rendezvous(Calibration& calibration, Level level);
 void measure_bursts(Calibration& calibration, Level level, const Share& share);
 /// Measures the rate of a level's messages together, or the injection of a node, by a sweep over active pairs.
 void measure_sharing(Calibration& calibration, Level level);
-/// The levels up to nodes that contain other levels; nodes at least.
-std::vector<Level> levels_with_others_within(const Layout& layout);
-/// The levels of groups of nodes: between nodes and the outermost level.
-std::vector<Level> levels_of_groups(const Layout& layout);
 /// Measures the rate of all ranks of a node, or of an instance of a level within nodes, when all are busy.
 void measure_inside(Calibration& calibration, Level level);
 /// Measures the injection of each node when all nodes send, if it is below that of one node. Layouts with groups of

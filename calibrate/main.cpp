@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "calibrate/calibrate.hpp"
+#include "calibrate/fit/plan.hpp"
 #include "measure/mpi_program.hpp"
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
@@ -18,6 +19,7 @@
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/program_arguments.hpp"
 #include "selector/environment/environment.hpp"
+#include "selector/report/document.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace {
@@ -43,6 +45,34 @@ double parse_duration(const std::string& text) {
   return *value * unit;
 }
 
+/// The experiments with their seconds, and what further ranks would identify.
+commpass::Document plan_document(const commpass::Layout& layout, const commpass::CalibrateArguments& arguments) {
+  using namespace commpass;
+  if (layout.ranks() < 2)
+    throw InputError("--plan", "the layout has one rank, and messages need two", "give --layout, or start more ranks");
+  const auto machine = machine_like(layout, arguments.name);
+  const auto budget_s = parse_duration(arguments.budget);
+  Table experiments{"experiments",
+                    {{"seconds", "seconds", 8, {}, 0},
+                     {"ranks", "ranks", 6},
+                     {"parameters", "parameters", -1},
+                     {"method", "by", -1}}};
+  Table lacking{"not_identified", {{"parameters", {}, -1, {}, 0}, {"needs", {}, -1}}};
+  for (const auto& [parameters, method, ranks, part, needs] : plan_calibration(layout.on(machine), machine)) {
+    const auto seconds = budget_s * part;
+    if (needs.empty()) experiments.add({Cell(Json(seconds), format_fixed(seconds, 1)), ranks, parameters, method});
+    else lacking.add({parameters, "needs " + needs});
+  }
+  Document document({{"layout", layout.describe()}, {"budget", format_seconds(budget_s)}});
+  document.add(std::move(experiments));
+  const bool lacks = !lacking.rows.empty();
+  if (lacks) document.text("\nThese ranks do not identify:\n");
+  document.add(std::move(lacking));
+  document.paragraph(lacks ? "Parameters that are not identified are absent from the profile, and have stand-ins.\n"
+                           : "These ranks identify all parameters.\n");
+  return document;
+}
+
 void run(commpass::CalibrateArguments arguments) {
   using namespace commpass;
   require_own_launcher();
@@ -60,7 +90,8 @@ void run(commpass::CalibrateArguments arguments) {
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
     else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout;
              !text.empty())
-      layout = parse_layout(text, ranks);
+      layout = arguments.plan ? parse_layout(text) : parse_layout(text, ranks);
+    if (arguments.plan) return;
     shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank != 0) return;
     if (arguments.output.empty()) arguments.output = make_default_output(arguments.name, environment);
@@ -70,6 +101,11 @@ void run(commpass::CalibrateArguments arguments) {
   });
   const bool is_given = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
+  if (arguments.plan)
+    return all_or_none(MPI_COMM_WORLD, [&] {
+      if (rank == 0)
+        fmt::print("{}", plan_document(*layout, arguments).write(arguments.json ? Form::json : Form::text));
+    });
   if (shown)
     options.progress = [](const std::string& what, double fraction) {
       print_note(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what));

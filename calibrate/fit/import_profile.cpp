@@ -328,6 +328,7 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   tell("processor", origin.processor);
   tell("network", origin.network);
   tell("mpi_library", origin.mpi_library);
+  provenance["nodes"] = origin.nodes;
   if (origin.ranks_per_node > 0) provenance["ranks_per_node"] = origin.ranks_per_node;
   tell("note", origin.note);
   provenance["imported"] = origin.files;

@@ -15,6 +15,7 @@ namespace commpass {
 /// The user's description of a machine, for the provenance.
 struct ImportedOrigin {
   std::string name{}, source{}, site{}, machine{}, processor{}, network{}, mpi_library{}, note{};
+  int nodes = 2;               ///< of the benchmarks
   int ranks_per_node = 0;      ///< 0: unknown
   bool pairs_in_step = false;  ///< all pairs send, then all receive
   std::vector<std::string> files{};

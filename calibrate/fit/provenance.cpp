@@ -67,6 +67,7 @@ std::string to_json(const Provenance& provenance) {
   json["transport"] = provenance.transport;
   if (!provenance.partition.empty()) json["partition"] = provenance.partition;
   json["layout"] = provenance.layout;
+  json["nodes"] = provenance.nodes;
   json["ranks"] = provenance.ranks;
   json["ranks_per_node"] = provenance.ranks_per_node;
   json["host_hash"] = provenance.host_hash;

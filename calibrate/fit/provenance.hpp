@@ -100,7 +100,7 @@ inline constexpr double busy_with_others = 0.3;
 struct Provenance {
   std::string mpi_library, transport, partition;
   std::string layout;
-  int ranks = 0, ranks_per_node = 0;
+  int nodes = 0, ranks = 0, ranks_per_node = 0;
   std::string host_hash;
   Fingerprint fingerprint;
   std::int64_t samples = 0, disturbed_rounds = 0;

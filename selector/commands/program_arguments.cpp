@@ -31,13 +31,15 @@ void CalibrateArguments::add_to(Command& command) {
            {".json"}),
        {"--name", &name, "name of the machine (default: " + name + ")", {.checks = {no_control_characters()}}},
        {"--budget", &budget, "time to take, 60s or 2min"},
+       {"--plan", &plan,
+        "print the experiments, their ranks and seconds, and what further ranks would identify; measure nothing"},
        {"--ppn", &ppn, "for trying things out: treat the ranks as nodes of this many", {.checks = {positive()}}},
        {"--layout",
         &layout,
         "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')",
         {.excludes = {"--ppn"}}},
        progress_switch(&progress),
-       {"--json", &json, "the profile on stdout too"}});
+       {"--json", &json, "the profile, or the plan, on stdout too"}});
   launches.add_to(command);
 }
 

@@ -26,7 +26,7 @@ struct CalibrateArguments {
   std::string layout;
   int ppn = 0;
   std::string progress;
-  bool json = false;
+  bool json = false, plan = false;
   LaunchArguments launches;
 
   void add_to(Command& command);

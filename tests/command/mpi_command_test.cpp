@@ -338,6 +338,24 @@ TEST(Calibrate, KeepsToItsBudgetOnABusyMachineAndTellsWhatItLeftOut) {
       << result.err;
 }
 
+TEST(Calibrate, PlansWithoutMeasuring) {
+  const auto text = test::run(COMMPASS_TEST_COMMAND " calibrate --plan --layout 2x2x4 --budget 2min");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("budget: 120 s\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("levels.node.down_rate_bytes_per_s  needs three nodes"), std::string::npos) << text.out;
+  const auto result = mpirun(2, "calibrate --plan --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto plan = Json::parse(result.out);
+  const auto keys = [&](const char* list) {
+    std::set<std::string> found;
+    for (const auto& each : plan[list]) found.insert(each["parameters"].get<std::string>());
+    return found;
+  };
+  EXPECT_TRUE(keys("experiments").contains("local.copy_rate_bytes_per_s"));
+  EXPECT_TRUE(keys("not_identified").contains("levels.network.host")) << "both ranks are on this host";
+  expect_our_sentence(test::run(COMMPASS_TEST_COMMAND " calibrate --plan"), {"--plan", "one rank", "--layout"});
+}
+
 TEST(Calibrate, NeedsTwoRanks) {
   const test::TemporaryDirectory directory;
   expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")),

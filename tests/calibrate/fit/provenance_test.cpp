@@ -12,6 +12,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   provenance.mpi_library = "MPI 1";
   provenance.transport = "btl tcp,self";
   provenance.ranks = 6;
+  provenance.nodes = 4;
   provenance.ranks_per_node = 3;
   provenance.host_hash = "sha256:1:2";
   provenance.fingerprint = {"Processor 9", 64, "MPI 1"};
@@ -30,6 +31,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   const auto json = Json::parse(to_json(provenance));
   EXPECT_EQ(json["mpi_library"], "MPI 1");
   EXPECT_EQ(json["ranks"], 6);
+  EXPECT_EQ(json["nodes"], 4);
   EXPECT_EQ(json["ranks_per_node"], 3);
   EXPECT_EQ(json["transport"], "btl tcp,self");
   EXPECT_FALSE(json.contains("partition")) << "no batch system";
