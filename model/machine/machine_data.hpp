@@ -187,6 +187,7 @@ struct Machine {
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   std::string mpi_library{};  ///< name and version, as the provenance of a profile tells them; empty: not known
+  int nodes_measured = 0;     ///< of the measurements, at most, as the provenance tells them; 0: not known
   OperationCosts operations;
   Limits limits;
   std::optional<Verdict> verdict{};      ///< of its calibration; absent: none was made

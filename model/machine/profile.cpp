@@ -184,6 +184,15 @@ std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key, st
   return copies;
 }
 
+/// The most nodes of the measurements and of the exchanges that corrected them; 0 if they are not told.
+int nodes_measured(const Json& provenance) {
+  int most = provenance.value("nodes", Json()).integer<int>().value_or(0);
+  if (const auto* const exchanges = provenance.find("exchanges"); exchanges && exchanges->is_object())
+    if (const auto* const nodes = exchanges->find("nodes"); nodes && nodes->is_array())
+      for (const auto& count : *nodes) most = std::max(most, count.integer<int>().value_or(0));
+  return most;
+}
+
 Verdict read_verdict(ObjectReader& in) {
   Verdict verdict;
   const auto trust = in.string("trust");
@@ -312,6 +321,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   profile.provenance_json = provenance.dump();
   if (const auto* library = provenance.find("mpi_library"); library && library->is_string())
     profile.machine.mpi_library = library->get<std::string>();
+  machine.nodes_measured = nodes_measured(provenance);
 
   if (version >= levels_version) read_levels(in, machine, version);
   else read_without_levels(in, machine, version);

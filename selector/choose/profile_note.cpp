@@ -88,6 +88,12 @@ std::string lacking_copies(const Machine& machine, const Layout& layout, std::sp
 
 }  // namespace
 
+double extrapolation(const Machine& machine, const Layout& layout) {
+  constexpr double error_of_doubling = 0.15;  // docs/validation.md: 6 to 27 %
+  if (machine.nodes_measured == 0 || layout.nodes() <= machine.nodes_measured) return 0;
+  return error_of_doubling * std::log2(static_cast<double>(layout.nodes()) / machine.nodes_measured);
+}
+
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking) {
   if (model != CostModel::burst) return {};
@@ -115,7 +121,12 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
     lacks.insert(lacks.end(), unknown->begin(), unknown->end());
   if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
   lacks.insert(lacks.end(), machine.stand_ins.begin(), machine.stand_ins.end());
-  return lacking_text(machine, lacks);
+  auto note = lacking_text(machine, lacks);
+  if (const auto beyond = extrapolation(machine, layout); beyond > 0)
+    note += fmt::format("{}{} measured on {} node{}, and here are {}: prices may be off by {:.0f} % more",
+                        note.empty() ? "profile " + machine.name : note, note.empty() ? " was" : "; it was",
+                        machine.nodes_measured, machine.nodes_measured == 1 ? "" : "s", layout.nodes(), 100 * beyond);
+  return note;
 }
 
 std::string limits_note(const Machine& machine, std::span<const Candidate> ranking) {

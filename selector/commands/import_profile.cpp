@@ -155,6 +155,7 @@ Command import_command() {
                {"--processor", &origin.processor, "of a node", {.checks = {no_control_characters()}}},
                {"--network", &origin.network, "between nodes", {.checks = {no_control_characters()}}},
                {"--mpi-library", &origin.mpi_library, "with its version", {.checks = {no_control_characters()}}},
+               {"--nodes", &origin.nodes, "nodes of the benchmarks", {.checks = {positive()}}},
                {"--ppn", &origin.ranks_per_node, "ranks on a node", {.checks = {positive()}}},
                {"--note", &origin.note, "further information for its users", {.checks = {no_control_characters()}}},
                {"--pairs-in-step", &origin.pairs_in_step, "pairs at once all send, then all receive"}});

@@ -254,20 +254,21 @@ void add_intervals(Json& fits, const std::string& level, const Profile& kept, co
                     {"beta_interval_s_per_byte", with_own(beta_s_per_byte, protocol, "beta_s_per_byte")}});
 }
 
-/// Keeps the entries that are the same in all, the oldest date, and the largest number of ranks per node.
+/// Keeps the entries that are the same in all, the oldest date, and the largest numbers of nodes and of ranks per node.
 void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const char* key : {"mpi_library", "transport", "partition", "processor", "node_processors", "layout"}) {
     const auto same = [&](const Json& each) { return each.value(key, Json()) == all.front().value(key, Json()); };
     if (all.front().contains(key) && std::ranges::all_of(all, same)) provenance[key] = all.front()[key];
   }
   std::set<std::string> dates;
-  int ranks_per_node = 0;
-  for (const auto& each : all) {
+  for (const auto& each : all)
     if (const auto date = each.optional<std::string>("date")) dates.insert(*date);
-    ranks_per_node = std::max(ranks_per_node, each.value("ranks_per_node", Json()).integer<int>().value_or(0));
-  }
   if (!dates.empty()) provenance["date"] = *dates.begin();
-  if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
+  for (const char* key : {"nodes", "ranks_per_node"}) {
+    int most = 0;
+    for (const auto& each : all) most = std::max(most, each.value(key, Json()).integer<int>().value_or(0));
+    if (most > 0) provenance[key] = most;
+  }
 }
 
 /// Keeps the time of small messages during the measurement of a channel.

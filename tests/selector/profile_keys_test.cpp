@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <list>
 #include <map>
 #include <set>
@@ -398,6 +399,22 @@ TEST(ProfileNote, NamesAbsentParametersThatTheRankingUses) {
   EXPECT_EQ(note(no_socket),
             "profile full lacks levels.socket.host: its messages are priced like those of levels.network.host; "
             "levels.node.host: its messages are priced like those of levels.network.host");
+}
+
+TEST(ProfileNote, TellsByHowMuchMoreItMayBeOffOnMoreNodesThanWereMeasured) {
+  auto machine = full_machine();
+  const auto note = [&](int nodes) {
+    return profile_note(machine, Layout::with_ppn(4 * nodes, 4), CostModel::burst, {});
+  };
+  EXPECT_EQ(note(64), "") << "it does not tell how many were measured";
+  machine.nodes_measured = 2;
+  EXPECT_EQ(note(2), "");
+  EXPECT_EQ(note(8), "profile full was measured on 2 nodes, and here are 8: prices may be off by 30 % more");
+  machine.copy_block_s.reset();
+  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.stand_ins = {"copies"};
+  EXPECT_EQ(note(3),
+            "profile full lacks copies; it was measured on 2 nodes, and here are 3: prices may be off by 9 % more");
 }
 
 TEST(ProfileNote, NamesOnceTheStandInsForLevelsThatAreAbsentOrElsewhere) {

@@ -123,6 +123,17 @@ TEST(Provenance, IsTheEndOfAnExplanation) {
   expect_sentence(use_warning(of_one, two_a_node), {"measured with at most 1 rank a node, but here are 2"});
 }
 
+TEST(Provenance, TellsTheMostNodesThatWereMeasured) {
+  const auto nodes = [](const std::string& provenance) {
+    auto profile = profile_of(provenance);
+    return parse_profile(to_json(profile), "again").machine.nodes_measured;
+  };
+  EXPECT_EQ(nodes(R"({"nodes": 2})"), 2);
+  EXPECT_EQ(nodes(R"({"nodes": 2, "exchanges": {"nodes": [2, 8, 4]}})"), 8);
+  EXPECT_EQ(nodes(R"({"nodes": "two", "exchanges": "none"})"), 0);
+  EXPECT_EQ(nodes("{}"), 0);
+}
+
 TEST(Provenance, IgnoresARankCountBeyondInt) {
   const auto profile = profile_of(R"({"mpi_library": "MPI 1", "ranks_per_node": 4294967298})");
   EXPECT_EQ(describe_origin(profile, 0), "Profile mine: measured with MPI 1.\n");

@@ -19,8 +19,8 @@ NamedProfile launch(const std::string& name, double factor) {
   machine.name = "here";
   machine.host.by_level[0] = Channel{{{"eager", std::numeric_limits<Bytes>::max(), factor * 1e-6, factor * 1e-10, 0}}};
   machine.verdict = Verdict{Trust::good, 0.02, "it is made up", {}};
-  result.profile.provenance_json = R"({"mpi_library": "MPI 1", "transport": "tcp", "ranks_per_node": )" + name +
-                                   R"(, "date": "2026-01-0)" + name + R"("})";
+  result.profile.provenance_json = R"({"mpi_library": "MPI 1", "transport": "tcp", "nodes": 2, "ranks_per_node": )" +
+                                   name + R"(, "date": "2026-01-0)" + name + R"("})";
   return result;
 }
 
@@ -35,6 +35,7 @@ TEST(MergedProfiles, AreTheMedianLaunchAndTellTheDifferencesOfLaunches) {
   EXPECT_EQ(provenance["origin"]["levels.socket.host"], "2");
   EXPECT_EQ(provenance["mpi_library"], "MPI 1");
   EXPECT_EQ(provenance["transport"], "tcp");
+  EXPECT_EQ(provenance["nodes"], 2);
   EXPECT_EQ(provenance["ranks_per_node"], 3) << "what one of them has seen";
   EXPECT_EQ(provenance["date"], "2026-01-01") << "as old as its oldest part";
   EXPECT_EQ(provenance["merged"]["3"]["date"], "2026-01-03");
