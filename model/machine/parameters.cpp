@@ -235,7 +235,7 @@ constexpr MachineParameter rows[] = {
     {"new_send_bytes", operations, bytes, counts, access_to<&OperationCosts::new_send_bytes>, "calibrate/new_sends.cpp",
      "largest send that takes less with a new request than with a persistent one",
      "a new request for each send takes as long there as a persistent one, or not measured",
-     "none: all requests are persistent", nullptr, 2},
+     "none; without a verdict 256 within nodes under Open MPI", nullptr, 2},
     {"ranks", operations, count, groups, access_to<&OperationCosts::ranks>, "calibrate/operations.cpp",
      "ranks of the barrier, allreduce, fence and window", "not known",
      "collective operations cost their measured time, on any number of ranks"},

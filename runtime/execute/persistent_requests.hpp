@@ -26,6 +26,7 @@ bool stays_in_pieces(const PlannedMessage& message, const Machine& machine);
 
 /// Are requests made once (persistent), or for each exchange (immediate)? MPI libraries may have a faster path for
 /// small immediate sends; if the profile says so (`operations.new_send_bytes`), those are immediate in either case.
+/// Without a calibration those within nodes are whose shorter path is known of the library.
 enum class RequestLife { persistent, immediate };
 
 /// A plan with its buffers and requests. Allocates and creates nothing after construction, except immediate requests.

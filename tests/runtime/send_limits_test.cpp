@@ -1,5 +1,5 @@
-// No rank has more messages in flight than the limits allow. Sees every send of this rank, and when MPI says that it is
-// complete (PMPI).
+// No rank has more messages in flight than the limits allow, and which sends have new requests. Sees every send of this
+// rank, and when MPI says that it is complete (PMPI).
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -21,6 +21,7 @@ struct Sends {
   std::map<MPI_Request, int> active;
   int ranks_a_node = 1;
   std::size_t most = 0, most_off_node = 0;
+  std::map<int, int> made_anew;  // bytes of immediate sends that are not synchronous, by receiver
 
   void begin(MPI_Request request, int peer) {
     active[request] = peer;
@@ -42,7 +43,10 @@ extern "C" {
 
 int MPI_Isend(const void* at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   const int code = PMPI_Isend(at, count, type, peer, tag, comm, request);
-  if (comm != MPI_COMM_WORLD) sends.begin(*request, peer);
+  if (comm != MPI_COMM_WORLD) {
+    sends.begin(*request, peer);
+    sends.made_anew[peer] += count;
+  }
   return code;
 }
 
@@ -177,6 +181,35 @@ TEST_P(SendsOf, PlannedExchangesKeepLimits) {
       for (const unsigned turn : {1U, 2U, 3U}) EXPECT_TRUE(test::delivers(exchange, local, turn)) << text;
       expect_kept(text);
     }
+}
+
+// Open MPI has a shorter way for them. A calibration would have told.
+TEST(NewRequests, AreThoseOfSmallSendsWithinNodesWhereNoCalibrationTells) {
+  constexpr Bytes small = 256;
+  const auto sent_anew = [](Machine machine, Bytes bytes) {
+    sends.ranks_a_node = 2;
+    Communicator communicator(MPI_COMM_WORLD, std::move(machine), {Layout::with_ppn(size_of(), 2)});
+    auto local = test::local_part(test::all_to_all(size_of(), bytes), rank_of(), 0, 1);
+    auto exchange = test::plan_local(communicator, local, {"standard"});
+    sends.made_anew.clear();
+    EXPECT_TRUE(test::delivers(exchange, local, 1));
+    return sends.made_anew;
+  };
+  auto machine = test::some_machine();
+  machine.operations.new_send_bytes.reset();
+  std::map<int, int> to_mate;
+  const Rank mate = rank_of() ^ 1;
+#ifdef OPEN_MPI
+  if (mate < size_of()) to_mate[mate] = static_cast<int>(small);
+#endif
+  EXPECT_EQ(sent_anew(machine, small), to_mate);
+  EXPECT_TRUE(sent_anew(machine, small + 1).empty());
+  auto calibrated = machine;
+  calibrated.verdict = Verdict{};
+  EXPECT_TRUE(sent_anew(calibrated, small).empty()) << "it found none that are faster";
+  machine.operations.new_send_bytes = 16;
+  EXPECT_TRUE(sent_anew(machine, small).empty());
+  EXPECT_EQ(sent_anew(machine, 16).size(), static_cast<std::size_t>(size_of() - 1)) << "to all ranks";
 }
 
 TEST_P(SendsOf, AllToAllsThatAreCalledOnceKeepLimits) {
