@@ -3,8 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <ranges>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +59,40 @@ double slowdown_by_core(const std::vector<HeldOut>& all) {
     if (whole != all.end()) slowdown = std::max(slowdown, slowdown_of(*whole) / slowdown_of(part));
   }
   return slowdown;
+}
+
+/// Neighbouring sizes whose times all miss the fitted lines on the same side.
+struct Contradiction {
+  std::string level;
+  Bytes first = 0, last = 0;
+  double factor = 1;  ///< at least, of each
+};
+
+/// The worst, of four neighbouring sizes: an outlier has none beside it. Nothing below a factor of 1.5.
+std::optional<Contradiction> find_contradiction(const Provenance& provenance) {
+  constexpr std::size_t neighbours = 4;
+  constexpr double factor_min = 1.5;
+  std::map<std::string, std::map<Bytes, double>> logarithms;  // of measured ÷ fitted, by level and size
+  for (const auto& message : provenance.messages) {
+    const auto fits = [&](const ProtocolFit& fit) {
+      return fit.level == message.level && message.bytes <= fit.segment.max_bytes;
+    };
+    const auto fit = std::ranges::find_if(provenance.fits, fits);
+    if (fit == provenance.fits.end()) continue;
+    logarithms[message.level][message.bytes] = std::log(message.seconds / fit->segment.line.at(message.bytes));
+  }
+  std::optional<Contradiction> worst;
+  for (const auto& [level, by_size] : logarithms) {
+    const std::vector<std::pair<Bytes, double>> sizes(by_size.begin(), by_size.end());
+    for (std::size_t i = 0; i + neighbours <= sizes.size(); ++i) {
+      const auto run = std::span(sizes).subspan(i, neighbours);
+      const auto [low, high] = std::ranges::minmax(run | std::views::values);
+      const double factor = std::exp(std::max(low, -high));
+      if (factor >= (worst ? worst->factor : factor_min))
+        worst = Contradiction{level, run.front().first, run.back().first, factor};
+    }
+  }
+  return worst;
 }
 
 }  // namespace
@@ -107,14 +146,23 @@ Verdict judge(const Provenance& provenance) {
         "; with {} messages in flight to other nodes {} of {} exchanges took {} longer, as if messages were lost and "
         "sent again after a timer: no more than {} are in flight now",
         late->messages, late->late, late->of, format_seconds(late->late_s), std::max(1, late->most_in_time));
+  const auto contradiction = find_contradiction(provenance);
+  if (contradiction)
+    verdict.why += fmt::format("; messages of {} to {} of the level {} miss the fitted line by a factor of {:.1f}",
+                               format_bytes(static_cast<double>(contradiction->first)),
+                               format_bytes(static_cast<double>(contradiction->last)), contradiction->level,
+                               contradiction->factor);
   const bool is_alone = provenance.others < busy_with_others;
   if (!is_alone)
     verdict.why += fmt::format("; other programs kept {:.1f} processors of a node busy meanwhile", provenance.others);
   const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && !is_core_slow &&
-                       miss <= most_miss_if_good && miss_of(*worst) <= worst_miss_if_good && spread <= good_spread;
-  verdict.trust = is_good                                                ? Trust::good
-                  : miss > most_miss_if_usable || spread > usable_spread ? Trust::none
-                                                                         : Trust::usable;
+                       !contradiction && miss <= most_miss_if_good && miss_of(*worst) <= worst_miss_if_good &&
+                       spread <= good_spread;
+  constexpr double usable_contradiction = 2;
+  const bool is_contradicted = contradiction && contradiction->factor > usable_contradiction;
+  verdict.trust = is_good                                                                   ? Trust::good
+                  : is_contradicted || miss > most_miss_if_usable || spread > usable_spread ? Trust::none
+                                                                                            : Trust::usable;
   const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));
   verdict.uncertainty = is_good ? spread : std::max(spread, apart);
   if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";

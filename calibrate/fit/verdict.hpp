@@ -19,9 +19,11 @@ Seconds beyond_prices(std::span<const HeldOut> exchanges);
 
 /// Good: the median miss of held-out exchanges is at most 15 %, none is above 50 %, and their times spread as little.
 /// No node is slow, no other program keeps processors busy, and the machine does not change its speed. Messages between
-/// all nodes are predicted as well as those between two.
+/// all nodes are predicted as well as those between two. No four neighbouring sizes of ping-pongs miss their line by a
+/// factor of 1.5 to the same side.
 ///
-/// None: the median miss is above 30 %, or times spread by more than 50 %, or no exchange was run.
+/// None: the median miss is above 30 %, or times spread by more than 50 %, or such sizes miss their line by a factor of
+/// 2, or no exchange was run.
 ///
 /// The uncertainty is the spread of the times. Unless the verdict is good, it is at least the median difference between
 /// the errors of two strategies for the same exchange, up to the median miss: errors that all strategies share do not

@@ -46,6 +46,31 @@ TEST(Verdict, TellsOfATimerOfLostMessages) {
   EXPECT_NE(verdict.why.find("no more than 64"), std::string::npos) << verdict.why;
 }
 
+/// Ping-pongs of 8 B to 8 KiB on a line of 1 us, some of which take `factor` times as long.
+Provenance with_messages(Bytes first, Bytes last, double factor) {
+  auto provenance = held_out({1, 1, 1}, 0.02);
+  Segment segment;
+  segment.max_bytes = 8192;
+  segment.line = {1e-6, 0};
+  provenance.fits.push_back({"node", "eager", segment});
+  for (Bytes bytes = 8; bytes <= segment.max_bytes; bytes *= 2)
+    provenance.messages.push_back({"node", bytes, bytes >= first && bytes <= last ? factor * 1e-6 : 1e-6, {}});
+  return provenance;
+}
+
+TEST(Verdict, IsNotGoodWhereNeighbouringSizesContradictTheirLine) {
+  EXPECT_EQ(judge(with_messages(256, 2048, 1.4)).trust, Trust::good);
+  EXPECT_EQ(judge(with_messages(256, 1024, 5)).trust, Trust::good) << "three may be outliers";
+  const auto slow = judge(with_messages(256, 2048, 1.7)), fast = judge(with_messages(256, 4096, 0.4));
+  EXPECT_EQ(slow.trust, Trust::usable);
+  EXPECT_NE(slow.why.find("messages of 256 B to 2 KiB of the level node miss the fitted line by a factor of 1.7"),
+            std::string::npos)
+      << slow.why;
+  EXPECT_EQ(fast.trust, Trust::none);
+  EXPECT_NE(fast.why.find("by a factor of 2.5"), std::string::npos) << fast.why;
+  EXPECT_NE(fast.remedy, "");
+}
+
 TEST(Verdict, IsNotGoodBesideOtherPrograms) {
   auto provenance = held_out({1, 1, 1}, 0.02);
   provenance.others = 0.1;
