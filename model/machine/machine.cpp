@@ -111,6 +111,7 @@ Limits merged(Limits limits, const Limits& others) {
   };
   take(&Limits::messages_off_node);
   take(&Limits::messages);
+  take(&Limits::unexpected_messages);
   take(&Limits::partners);
   take(&Limits::buffer_bytes);
   return limits;

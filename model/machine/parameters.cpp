@@ -244,6 +244,8 @@ constexpr MachineParameter rows[] = {
      nullptr, 3},
     {"messages", limits, count, counts, access_to<&Limits::messages>, nullptr, "messages of a rank in flight, at most",
      "no limit", nullptr, nullptr, 3},
+    {"unexpected_messages", limits, count, counts, access_to<&Limits::unexpected_messages>, nullptr,
+     "messages of a stage that come to a rank before their receives, at most", "not known", "1000", nullptr, 3},
     {"partners", limits, count, counts, access_to<&Limits::partners>, nullptr, "ranks to which a rank sends, at most",
      "no limit", nullptr, nullptr, 3},
     {"buffer_bytes", limits, bytes, sizes, access_to<&Limits::buffer_bytes>, nullptr,

@@ -123,9 +123,9 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
   lacks.insert(lacks.end(), machine.stand_ins.begin(), machine.stand_ins.end());
   auto note = lacking_text(machine, lacks);
   if (const auto beyond = extrapolation(machine, layout); beyond > 0)
-    note += fmt::format("{}{} measured on {} node{}, and here are {}: prices may be off by {:.0f} % more",
-                        note.empty() ? "profile " + machine.name : note, note.empty() ? " was" : "; it was",
-                        machine.nodes_measured, machine.nodes_measured == 1 ? "" : "s", layout.nodes(), 100 * beyond);
+    note += fmt::format("{} measured on {} node{}, and here are {}: prices may be off by {:.0f} % more",
+                        note.empty() ? "profile " + machine.name + " was" : "; it was", machine.nodes_measured,
+                        machine.nodes_measured == 1 ? "" : "s", layout.nodes(), 100 * beyond);
   return note;
 }
 

@@ -255,8 +255,8 @@ std::vector<SparseStageCost> SparseChoice::stages(const Shape& shape, const Spar
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
     const auto load =
         shape.strategy.is_direct() ? direct_load(shape, traffic, blocks) : stage_load(shape, s, traffic, blocks);
-    const auto& [sent, bytes] = std::pair(load.moved.sent, load.moved.bytes);
-    costs.push_back({shape.stages[s].ranks, std::accumulate(sent.begin(), sent.end(), 0.0), bytes,
+    const auto sum = [](const ByLevel& messages) { return std::accumulate(messages.begin(), messages.end(), 0.0); };
+    costs.push_back({shape.stages[s].ranks, sum(load.moved.sent), sum(load.moved.received), load.moved.bytes,
                      discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying +
                          machine_.operations.discovery_s.value_or(0),
                      load.copying});
@@ -269,14 +269,22 @@ std::vector<SparseStageCost> SparseChoice::stages(const SparseStrategy& strategy
 }
 
 std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) const {
+  const int limit = machine_.limits.unexpected_messages.value_or(default_unexpected_messages);
   std::vector<SparseCandidate> ranking;
   for (const auto& shape : shapes_) {
-    auto& candidate = ranking.emplace_back(SparseCandidate{shape.strategy, 0});
-    for (const auto& stage : stages(shape, traffic)) candidate.seconds += stage.seconds;
+    auto& candidate = ranking.emplace_back(SparseCandidate{shape.strategy});
+    // A dense stage knows from whom messages come, and posts their receives when it knows their sizes.
+    const bool is_unexpected = shape.strategy.discovery != Discovery::dense;
+    for (const auto& stage : stages(shape, traffic)) {
+      candidate.seconds += stage.seconds;
+      candidate.exceeds_limit |= is_unexpected && stage.received > limit;
+    }
   }
   decide(
       ranking, uncertainty_of(machine_),
-      [](const SparseCandidate& candidate) { return Evidence{.seconds = candidate.seconds}; },
+      [](const SparseCandidate& candidate) {
+        return Evidence{.excess = candidate.exceeds_limit, .seconds = candidate.seconds};
+      },
       [](const SparseCandidate& candidate) {
         return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
       });

@@ -18,13 +18,15 @@ namespace commpass {
 struct SparseCandidate {
   SparseStrategy strategy;
   Seconds seconds = 0;
+  bool exceeds_limit = false;  ///< more messages come to a rank before their receives than limits.unexpected_messages
 };
 
 /// A stage of a strategy, by its busiest rank.
 struct SparseStageCost {
   double ranks = 1;     ///< among whom it takes place
   double messages = 0;  ///< that a rank sends
-  double bytes = 0;     ///< of each of them
+  double received = 0;  ///< that come to a rank
+  double bytes = 0;     ///< of each that it sends
   Seconds seconds = 0;
   Seconds copying_s = 0;  ///< as part of these: copies of blocks into messages and out of them
 };
@@ -43,7 +45,7 @@ class SparseChoice {
   SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies);
 
   /// All suggested strategies that have a price on the machine (offer.hpp), or all that were given, by predicted time;
-  /// ties in the order of the suggestions.
+  /// those that exceed a limit come last, ties in the order of the suggestions.
   std::vector<SparseCandidate> rank(const SparseTraffic& traffic) const;
   /// The first of them.
   /// @param has_slots  are there slots to put into, or can they be made for this exchange? The same on every rank. If

@@ -1,5 +1,7 @@
 #include "selector/commands/prediction.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -43,8 +45,8 @@ SparseExchange exchange_of(const PredictArguments& arguments, bool constant_size
 
 std::vector<SparseRow> rows_of(const SparseChoice& choice, const SparseTraffic& traffic) {
   std::vector<SparseRow> rows;
-  for (const auto& [strategy, seconds] : choice.rank(traffic))
-    rows.push_back({strategy, seconds, choice.stages(strategy, traffic)});
+  for (const auto& [strategy, seconds, exceeds_limit] : choice.rank(traffic))
+    rows.push_back({strategy, seconds, choice.stages(strategy, traffic), exceeds_limit});
   return rows;
 }
 
@@ -82,6 +84,9 @@ Predicted<SparseReport> predict_sparse(const PredictArguments& arguments) {
       named.empty() ? SparseChoice(layout, machine, constant_size) : SparseChoice(layout, machine, priced), traffic);
   if (to_string(report.rows.front().strategy) != plain) report.plain = price_one(parse_sparse_strategy(plain));
   if (!machine.operations.probe_s) report.note = "profile " + machine.name + " has no operations.probe_s: taken as 0";
+  if (const auto exceeding = std::ranges::count(report.rows, true, &SparseRow::exceeds_limit); exceeding > 0)
+    report.note += fmt::format("{}strategies that exceed limits.unexpected_messages come last ({} of {})",
+                               report.note.empty() ? "" : "; ", exceeding, report.rows.size());
   report.uncertainty = uncertainty_of(machine);
   report.context = {{"profile", machine.name},
                     {"layout", layout.describe()},

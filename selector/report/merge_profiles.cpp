@@ -254,7 +254,7 @@ void add_intervals(Json& fits, const std::string& level, const Profile& kept, co
                     {"beta_interval_s_per_byte", with_own(beta_s_per_byte, protocol, "beta_s_per_byte")}});
 }
 
-/// Keeps the entries that are the same in all, the oldest date, and the largest numbers of nodes and of ranks per node.
+/// Keeps the entries that are the same in all, the oldest date, and the largest number of ranks per node.
 void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const char* key : {"mpi_library", "transport", "partition", "processor", "node_processors", "layout"}) {
     const auto same = [&](const Json& each) { return each.value(key, Json()) == all.front().value(key, Json()); };
@@ -264,11 +264,10 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const auto& each : all)
     if (const auto date = each.optional<std::string>("date")) dates.insert(*date);
   if (!dates.empty()) provenance["date"] = *dates.begin();
-  for (const char* key : {"nodes", "ranks_per_node"}) {
-    int most = 0;
-    for (const auto& each : all) most = std::max(most, each.value(key, Json()).integer<int>().value_or(0));
-    if (most > 0) provenance[key] = most;
-  }
+  int ranks_per_node = 0;
+  for (const auto& each : all)
+    ranks_per_node = std::max(ranks_per_node, each.value("ranks_per_node", Json()).integer<int>().value_or(0));
+  if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
 }
 
 /// Keeps the time of small messages during the measurement of a channel.
@@ -316,6 +315,9 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   for (std::size_t i = 0; i < profiles.size(); ++i) provenance["merged"][profiles[i].name] = all[i];
   if (const auto library = provenance.value("mpi_library", Json()); library.is_string())
     merged.machine.mpi_library = library.get<std::string>();
+  for (const auto& each : profiles)
+    merged.machine.nodes_measured = std::max(merged.machine.nodes_measured, each.profile.machine.nodes_measured);
+  if (merged.machine.nodes_measured > 0) provenance["nodes"] = merged.machine.nodes_measured;
   merged.provenance_json = provenance.dump();
   return merged;
 }

@@ -71,6 +71,7 @@ struct SparseRow {
   SparseStrategy strategy;
   Seconds seconds = 0;
   std::vector<SparseStageCost> stages;
+  bool exceeds_limit = false;  ///< see SparseCandidate
 };
 
 struct SparseReport {

@@ -125,8 +125,11 @@ TEST(Provenance, IsTheEndOfAnExplanation) {
 
 TEST(Provenance, TellsTheMostNodesThatWereMeasured) {
   const auto nodes = [](const std::string& provenance) {
-    auto profile = profile_of(provenance);
-    return parse_profile(to_json(profile), "again").machine.nodes_measured;
+    const auto text = R"({"schema_version": 2, "name": "mine", "provenance": )" + provenance +
+                      R"(, "host": {"network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}})";
+    const auto profile = parse_profile(text, "mine");
+    EXPECT_EQ(parse_profile(to_json(profile), "again").machine, profile.machine);
+    return profile.machine.nodes_measured;
   };
   EXPECT_EQ(nodes(R"({"nodes": 2})"), 2);
   EXPECT_EQ(nodes(R"({"nodes": 2, "exchanges": {"nodes": [2, 8, 4]}})"), 8);

@@ -95,7 +95,7 @@ TEST(SparsePrices, AreSumsOfTheirStagesAndEqualForNamedStrategies) {
     const auto machine = cluster_with_operations();
     const auto traffic = traffic_of(test::alltoall(layout.ranks(), 24), layout);
     const SparseChoice all(layout, machine, true);
-    for (const auto& [strategy, seconds] : all.rank(traffic)) {
+    for (const auto& [strategy, seconds, exceeds_limit] : all.rank(traffic)) {
       const SparseChoice one(layout, machine, std::vector{strategy});
       Seconds sum = 0;
       for (const auto& stage : one.stages(strategy, traffic)) sum += stage.seconds;
@@ -486,6 +486,29 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
         EXPECT_GE(ranking[i].seconds, i == 0 ? 0 : ranking[i - 1].seconds);
       }
     }
+}
+
+TEST(SparseChoice, KeepsTheLimitOfUnexpectedMessages) {
+  const auto layout = Layout::with_ppn(2048, 32);
+  auto machine = cluster_with_operations();
+  // Two-step exchanges are made expensive, so that their price alone would not choose them.
+  machine.copy_block_s = 1e-3;
+  const auto best = [&](double messages) {
+    return SparseChoice(layout, machine, false).best(expected_traffic(messages, 8, layout)).strategy;
+  };
+  EXPECT_TRUE(best(900).is_direct());
+  const auto beyond = best(1500);
+  EXPECT_TRUE(!beyond.is_direct() || beyond.discovery == Discovery::dense) << to_string(beyond);
+  machine.limits.unexpected_messages = 2000;
+  EXPECT_TRUE(best(1500).is_direct() && best(1500).discovery != Discovery::dense);
+  machine.limits.unexpected_messages.reset();
+  for (const auto& candidate : SparseChoice(layout, machine, true).rank(expected_traffic(1500, 8, layout))) {
+    const bool is_dense = candidate.strategy.discovery == Discovery::dense;
+    if (candidate.strategy.is_direct()) {
+      EXPECT_EQ(candidate.exceeds_limit, !is_dense) << to_string(candidate.strategy);
+    }
+    EXPECT_FALSE(is_dense && candidate.exceeds_limit) << to_string(candidate.strategy);
+  }
 }
 
 TEST(SparseChoice, GrowsWithMessagesAndBytes) {

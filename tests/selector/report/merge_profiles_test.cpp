@@ -19,8 +19,9 @@ NamedProfile launch(const std::string& name, double factor) {
   machine.name = "here";
   machine.host.by_level[0] = Channel{{{"eager", std::numeric_limits<Bytes>::max(), factor * 1e-6, factor * 1e-10, 0}}};
   machine.verdict = Verdict{Trust::good, 0.02, "it is made up", {}};
-  result.profile.provenance_json = R"({"mpi_library": "MPI 1", "transport": "tcp", "nodes": 2, "ranks_per_node": )" +
-                                   name + R"(, "date": "2026-01-0)" + name + R"("})";
+  result.profile.provenance_json = R"({"mpi_library": "MPI 1", "transport": "tcp", "ranks_per_node": )" + name +
+                                   R"(, "date": "2026-01-0)" + name + R"("})";
+  result.profile.machine.nodes_measured = 2;
   return result;
 }
 
