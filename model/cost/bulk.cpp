@@ -28,8 +28,9 @@ void add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> sec
 }  // namespace
 
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
-                   const Foldings* foldings, const Staging* staging) {
+                   const Foldings* foldings, const Staging* staging, std::vector<Seconds>* ends) {
   Cost total;
+  if (ends) ends->assign(static_cast<std::size_t>(schedule.ranks), 0);
   if (staging) add_copies(to_host_label, staging->sent_max, staging->to_host, total);
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
@@ -58,6 +59,7 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
         sharing = std::max(0.0, node_bytes / machine.levels[layout.node_level()].up_rate_bytes_per_s - rank.transfer);
       }
       const Seconds seconds = rank.latency + rank.transfer + sharing;
+      if (ends) (*ends)[static_cast<std::size_t>(r)] += seconds;
       if (seconds > cost.seconds) {
         cost.seconds = seconds;
         cost.parts = {rank.latency, rank.transfer, sharing, 0, 0};

@@ -51,7 +51,6 @@ struct Priced {
   const Machine& machine;
   Usage usage;
   const Foldings* foldings;
-  Overlaps overlaps;
 
   FoldedOf stage(std::size_t s) const { return {layout, schedule.stages[s].messages, of_stage(foldings, s)}; }
 };
@@ -130,7 +129,6 @@ class Stages {
       }
       batch.ends_stage = is_last;
       waiting_.push_back(batch);
-      if (priced_.overlaps == Overlaps::ignored) run_waiting();
     }
   }
 
@@ -170,8 +168,8 @@ StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds
 }  // namespace
 
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings, Trace* trace, const Staging* staging, Overlaps overlaps) {
-  const Priced priced{schedule, layout, machine, usage, foldings, overlaps};
+                    const Foldings* foldings, Trace* trace, const Staging* staging, std::vector<Seconds>* ends) {
+  const Priced priced{schedule, layout, machine, usage, foldings};
   TraceRecorder recorder(trace ? schedule.ranks : 0);
   Simulation simulation(schedule.ranks, schedule.stages.size(), layout, machine, trace ? &recorder : nullptr);
   Cost total;
@@ -192,6 +190,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
                                       static_cast<int>(schedule.stages.size()), simulation));
   total.seconds = simulation.latest();  // also without stages: a single rank copies to itself
   if (trace) *trace = recorder.take(total, simulation.now());
+  if (ends) *ends = simulation.now();
   return total;
 }
 

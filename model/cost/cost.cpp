@@ -71,25 +71,25 @@ void require_parameters(const Layout& layout, const Machine& machine, const Data
 }
 
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
-              const DataPath& path, Overlaps overlaps) {
+              const DataPath& path) {
   if (schedule.ranks != layout.ranks())
     throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), schedule.ranks),
                      "use a layout for the pattern's ranks");
   require_parameters(layout, machine, path);
-  return evaluate_path(schedule, layout, machine, model, usage, path, nullptr, nullptr, overlaps);
+  return evaluate_path(schedule, layout, machine, model, usage, path);
 }
 
 Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine& machine, CostModel model, Usage usage,
-                   const DataPath& path, const Foldings* foldings, Trace* trace, Overlaps overlaps) {
+                   const DataPath& path, const Foldings* foldings, Trace* trace, std::vector<Seconds>* ends) {
   if (path.kind == DataPath::Kind::device)
-    return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, overlaps);
+    return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, ends);
   const auto layout = given.on(machine);
   std::optional<Staging> staging;
   if (path.kind == DataPath::Kind::staged) staging = stage_through_host(schedule, path, layout, machine);
   const auto* const copies = staging ? &*staging : nullptr;
   return model == CostModel::burst
-             ? evaluate_burst(schedule, layout, machine, usage, foldings, trace, copies, overlaps)
-             : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate, foldings, copies);
+             ? evaluate_burst(schedule, layout, machine, usage, foldings, trace, copies, ends)
+             : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate, foldings, copies, ends);
 }
 
 StageCost stage_of(const char* label, Bytes bytes_max) {

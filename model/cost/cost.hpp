@@ -36,12 +36,9 @@ struct StageCost {
 
 struct Cost {
   Seconds seconds = 0;
-  std::vector<StageCost> stages;
+  std::vector<StageCost> stages{};
+  double sampling_error = 0;  ///< the part of `seconds` by which a sample may be off; 0: every message was run
 };
-
-/// Do messages of a batch share rates with those of earlier and later ones? Without that a price is found sooner, and
-/// is too low where it matters.
-enum class Overlaps { priced, ignored };
 
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
@@ -49,8 +46,7 @@ enum class Overlaps { priced, ignored };
 /// @throws InputError if the machine has no parameters for a level that the layout has, or, under burst, no price
 /// for what the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
-              CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {},
-              Overlaps overlaps = Overlaps::priced);
+              CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {});
 
 /// What a machine lacks to price messages between ranks of a layout.
 struct MissingParameters {

@@ -53,20 +53,22 @@ struct Staging;
 /// @param foldings  null: each message is what it is
 /// @param trace     gets the actions of every rank with their times (trace.hpp), under burst, without foldings; null:
 ///                  none are recorded
+/// @param ends      gets the seconds of each rank; null: not needed
 /// @throws InputError if the machine has no copies for a staged path
 Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
                    const DataPath& path, const Foldings* foldings = nullptr, Trace* trace = nullptr,
-                   Overlaps overlaps = Overlaps::priced);
+                   std::vector<Seconds>* ends = nullptr);
 
 /// postal and max-rate: bulk-synchronous, as in the papers.
 /// @param staging  copies before and behind; null: none
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
-                   const Foldings* foldings = nullptr, const Staging* staging = nullptr);
+                   const Foldings* foldings = nullptr, const Staging* staging = nullptr,
+                   std::vector<Seconds>* ends = nullptr);
 
 /// burst: the finish time of the slowest rank.
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
                     const Foldings* foldings = nullptr, Trace* trace = nullptr, const Staging* staging = nullptr,
-                    Overlaps overlaps = Overlaps::priced);
+                    std::vector<Seconds>* ends = nullptr);
 
 /// A StageCost of copies between devices and host memory, without its seconds.
 StageCost stage_of(const char* label, Bytes bytes_max);

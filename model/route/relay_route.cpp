@@ -16,9 +16,11 @@ namespace commpass {
 
 RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node)
     : layout_(layout) {
+  const std::int64_t nodes = layout.nodes(), ppn = layout.max_ppn();
   const auto add = [&](Step step, const char* label) {
     steps_.push_back(step);
-    stages_.push_back({.label = label});
+    const bool is_on_node = step != Step::to_receiver;
+    stages_.push_back({.label = label, .messages_max = ppn * nodes * ((is_on_node ? ppn : nodes) - 1)});
   };
   if (on_node == OnNode::first) add(Step::on_node, "within the node");
   add(Step::to_sender, "to the sender");

@@ -37,6 +37,7 @@ struct StageInfo {
   std::string label;        ///< for people: "node digit", "dimension 2 of 3"
   int rounds = 0;           ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
   bool one_by_one = false;  ///< whatever the strategy says, rounds run one after another and messages are coalesced
+  std::int64_t messages_max = 0;  ///< the coalesced messages of all ranks are no more; 0: rounds tell
   bool by_library = false;  ///< the MPI library's neighbourhood collective sends its messages, all of them at once
 };
 

@@ -59,7 +59,8 @@ Json json_of(const Candidate& candidate) {
           json_of(candidate.plan_seconds),
           json_of(candidate.demand),
           candidate.limited_window ? Json(candidate.limited_window->rounds) : Json(),
-          candidate.exceeded_limit ? Json(candidate.exceeded_limit) : Json()};
+          candidate.exceeded_limit ? Json(candidate.exceeded_limit) : Json(),
+          candidate.cost.sampling_error};
 }
 
 std::optional<Demand> demand_of(const Json& json) {
@@ -83,6 +84,7 @@ Candidate candidate_of(const Json& json) {
   candidate.demand = demand_of(json.at(7));
   if (!json.at(8).is_null()) candidate.limited_window = Window{value_of<int>(json.at(8))};
   candidate.exceeded_limit = limit_of(json.at(9));
+  candidate.cost.sampling_error = json.at(10).get<double>();
   for (const auto& stage : json.at(2)) candidate.cost.stages.push_back(stage_of(stage));
   return candidate;
 }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr Seconds endless = std::numeric_limits<Seconds>::infinity();
 
-/// By so much a sketch of a strategy may be above that of another one whose price in full is higher: sketches are 0.8
-/// to 1 of the prices.
+/// The ratio of two sketches up to which their prices in full may be the other way round: sketches are 0.9 to 1.1 of
+/// most prices.
 constexpr double sketch_spread = 1.25;
 
 /// The last of the cheapest that the search goes on from, of prices that say something.
@@ -94,26 +94,6 @@ class Finalists {
   Cheapest in_full_;
 };
 
-/// The ranks of the node with the busiest rank, and of the busiest node; none of a node by which they are too many to
-/// spare anything.
-std::vector<bool> ranks_to_sketch(std::span<const Seconds> busy, const Layout& layout) {
-  constexpr int share = 64;  // of all ranks: a tenth of all blocks passes through them, if there are many stages
-  std::vector<Seconds> of_node(static_cast<std::size_t>(layout.nodes()), 0);
-  for (Rank rank = 0; rank < layout.ranks(); ++rank)
-    of_node[static_cast<std::size_t>(layout.node(rank))] += busy[static_cast<std::size_t>(rank)];
-  const auto busiest_rank = static_cast<Rank>(std::ranges::max_element(busy) - busy.begin());
-  const auto busiest_node = static_cast<int>(std::ranges::max_element(of_node) - of_node.begin());
-  std::vector<bool> result(busy.size(), false);
-  int count = 0;
-  for (const int node : {layout.node(busiest_rank), busiest_node}) {
-    if (result[static_cast<std::size_t>(layout.ranks_of(node).front())]) continue;
-    if (share * (count + layout.ppn(node)) > layout.ranks()) continue;
-    for (const Rank rank : layout.ranks_of(node)) result[static_cast<std::size_t>(rank)] = true;
-    count += layout.ppn(node);
-  }
-  return count > 0 ? result : std::vector<bool>();
-}
-
 }  // namespace
 
 std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Layout& layout, const Machine& machine,
@@ -121,17 +101,17 @@ std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Lay
   constexpr std::size_t sketched_edges_min = 20'000;  // fewer are priced in full within a second
   if (pattern.edges.size() < sketched_edges_min) return std::nullopt;
   const auto busy = busy_seconds(pattern, layout, machine);
-  auto sketched = ranks_to_sketch(busy, layout);
-  if (sketched.empty()) return std::nullopt;
-  auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(sketched), threads);
+  auto order = sampling_order(layout, busy);
+  if (nodes_per_sketched_node > order.nodes.size()) return std::nullopt;  // it spares nothing
+  auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(order), threads);
   return PricersByDepth{part_pricer(pattern, busy, layout, machine, model), std::move(sketch), std::move(whole)};
 }
 
 std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<const Strategy> suggestions,
                                       const Layout& layout, const Machine& machine, std::int64_t edges,
                                       std::size_t at_once) {
-  // Late messages are taken in in another order, which makes little difference to all that passes through a node.
-  constexpr double order_of_late = 1.05;
+  // Messages meet others in a sketch, which exceeds most prices by less.
+  constexpr double sketch_excess = 1.1;
   // By sketches the search may come to other places than by prices. It goes on from these, but not for long.
   constexpr std::int64_t last_part = 8;
   // Fewer trials than one strategy has neighbours find nothing, and others wait for them.
@@ -140,7 +120,7 @@ std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<con
   const auto by_sketch = shortlist(price.sketch, price.part, sketch_spread, at_once);
   auto candidates = by_sketch(suggestions);
   search_neighbours(candidates, layout, most, by_sketch);
-  Finalists finalists(price, std::move(candidates), std::max(order_of_late, 1 + uncertainty_of(machine)), at_once);
+  Finalists finalists(price, std::move(candidates), std::max(sketch_excess, 1 + uncertainty_of(machine)), at_once);
   auto ranking = finalists.take();
   search_neighbours(ranking, layout, most / last_part, price.whole);
   search_flags(ranking, edges, price.whole);

@@ -1,15 +1,18 @@
 #include "selector/choose/pattern_pricer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "model/cost/plan_cost.hpp"
+#include "model/cost/sample.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/schedule/passing.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/parallel.hpp"
 #include "selector/choose/pricing_progress.hpp"
+#include "selector/choose/shortlist.hpp"
 
 namespace commpass {
 
@@ -59,47 +62,76 @@ bool has_lone_messages(const Schedule& schedule) {
 class PatternPricer {
  public:
   PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                const Calls& calls, std::vector<bool> sketched, unsigned threads,
+                const Calls& calls, std::optional<SamplingOrder> order, unsigned threads, std::int64_t messages_max,
                 const std::optional<BufferPlaces>& places = {})
       : pattern_(pattern),
         layout_(layout),
         machine_(machine),
         model_(model),
         counts_calls_(calls.has_value()),
-        sketched_(std::move(sketched)),
+        order_(std::move(order)),
         threads_(threads),
+        messages_max_(messages_max),
         prepared_(prepare(pattern, places)) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
-    if (!traffic_ && needs_traffic(strategies)) traffic_ = node_traffic(pattern_, layout_);
+    check(strategies);
+    for (const auto& strategy : strategies) {
+      if (nodes_run(strategy) < layout_.nodes()) {
+        if (!order_) order_ = sampling_order(layout_, busy_seconds(pattern_, layout_, machine_));
+      } else if (!traffic_ && pattern_need(strategy) == PatternNeed::node_traffic) {
+        traffic_ = node_traffic(pattern_, layout_);
+      }
+    }
     return price_groups(strategies, [&](std::span<const std::size_t> group, std::vector<Candidate>& candidates) {
-      price_group(group, strategies, candidates);
+      const int nodes = nodes_run(strategies[group.front()]);
+      if (nodes < layout_.nodes()) price_sample(group, strategies, at(nodes), evaluate_sample, candidates);
+      else price_whole(group, strategies, candidates);
     });
   }
 
-  std::vector<Candidate> sketch(std::span<const Strategy> strategies) {
-    if (!sketched_traffic_ && needs_traffic(strategies)) sketch_traffic();
+  /// By a few nodes, at least the busiest ones.
+  std::vector<Candidate> sketch(std::span<const Strategy> strategies) const {
+    check(strategies);
+    const auto nodes =
+        std::clamp<std::size_t>(order_->nodes.size() / nodes_per_sketched_node, sketched_nodes_min, sketched_nodes_max);
     return price_groups(strategies, [&](std::span<const std::size_t> group, std::vector<Candidate>& candidates) {
-      sketch_group(group, strategies, candidates);
+      if (pattern_need(strategies[group.front()]) != PatternNeed::rank_traffic)
+        return price_sample(group, strategies, nodes, evaluate_nodes, candidates);
+      for (const auto i : group) candidates[i].strategy = strategies[i];
     });
   }
 
  private:
-  static bool needs_traffic(std::span<const Strategy> strategies) {
-    return std::ranges::any_of(strategies,
-                               [](const Strategy& s) { return pattern_need(s) == PatternNeed::node_traffic; });
+  void check(std::span<const Strategy> strategies) const {
+    for (const auto& strategy : strategies) require_price(strategy, machine_, model_);
+    for (const auto& strategy : strategies) require_applicable(strategy, layout_);
+  }
+
+  /// The nodes that are run of a strategy within the budget of messages.
+  int nodes_run(const Strategy& strategy) const {
+    constexpr std::int64_t nodes_min = 16;  // fewer do not tell how much nodes differ
+    const auto blocks = std::ssize(prepared_.blocks);
+    if (blocks <= messages_max_ / stages_max || layout_.nodes() <= nodes_min) return layout_.nodes();
+    std::int64_t messages = 0;
+    for (const auto& stage : make_route(strategy, layout_)->stages()) {
+      const auto coalesced = stage.messages_max > 0 ? stage.messages_max : std::int64_t{pattern_.ranks} * stage.rounds;
+      const bool is_bounded = coalesced > 0 && !is_staggered(stage, strategy.coalescing);
+      messages += is_bounded ? std::min(blocks, coalesced) : blocks;
+    }
+    if (messages <= messages_max_) return layout_.nodes();
+    const auto part = static_cast<double>(messages_max_) / static_cast<double>(messages);
+    return static_cast<int>(std::max(nodes_min, static_cast<std::int64_t>(part * layout_.nodes())));
   }
 
   /// @param price_group  prices strategies that differ in their window and path alone
   template <class PriceGroup>
   std::vector<Candidate> price_groups(std::span<const Strategy> strategies, PriceGroup price_group) const {
-    for (const auto& strategy : strategies) require_price(strategy, machine_, model_);
     const auto groups = by_route(strategies);
     std::vector<Candidate> candidates(strategies.size());
     auto& progress = pricing_progress();
     progress.asked += std::ssize(strategies);
     const auto price_each = [&](std::size_t g) {
-      for (const auto i : groups[g]) require_applicable(strategies[i], layout_);
       price_group(groups[g], candidates);
       progress.priced += std::ssize(groups[g]);
     };
@@ -116,48 +148,46 @@ class PatternPricer {
     return candidates;
   }
 
-  void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies,
+  void price_whole(std::span<const std::size_t> group, std::span<const Strategy> strategies,
                    std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
     const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}}
                                                                          : make_tables(first, layout_, pattern_);
     const auto route = make_route(first, layout_, tables);
     auto schedule = make_schedule(*route, {}, prepared_, first.coalescing);
-    Bytes sent = 0;
-    for (const auto& stage : schedule.stages)
-      for (const auto& message : stage.messages) sent += message.bytes;
-    price_windows(group, strategies, *route, schedule, Overlaps::priced, candidates);
-    for (const auto i : group) {
-      candidates[i].buffered_blocks_max = schedule.buffered_blocks_max;
-      candidates[i].buffered_bytes_max = schedule.buffered_bytes_max;
-      candidates[i].bytes_sent = sent;
-      candidates[i].exceeded_limit =
-          exceeded_limit(machine_.limits, *candidates[i].demand, schedule.buffered_bytes_max);
-    }
-    if (!counts_calls_) return;
-    if (first.coalescing == Coalescing::staggered) schedule = make_schedule(*route, {}, prepared_);
-    const auto seconds = comparable(plan_seconds(std::move(schedule), first, layout_, machine_, model_));
-    for (const auto i : group) candidates[i].plan_seconds = seconds;
+    price_windows(group, strategies, *route, schedule, candidates, [&](const DataPath& path) {
+      return evaluate(schedule, layout_, machine_, model_, Usage::planned, path);
+    });
+    describe(group, strategies, *route, std::move(schedule), {}, candidates);
   }
 
-  void sketch_group(std::span<const std::size_t> group, std::span<const Strategy> strategies,
-                    std::vector<Candidate>& candidates) const {
+  /// @param nodes     the number of the first ones in the order that are run
+  /// @param evaluate  evaluate_sample or evaluate_nodes
+  void price_sample(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::size_t nodes,
+                    decltype(evaluate_sample)& evaluate, std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
-    const auto need = pattern_need(first);
-    if (need == PatternNeed::rank_traffic) {
-      for (const auto i : group) candidates[i].strategy = strategies[i];
-      return;
+    const auto is_sampled = order_->ranks_of_first(nodes, layout_);
+    std::unique_ptr<Route> route;
+    Schedule schedule;
+    if (pattern_need(first) == PatternNeed::node_traffic) {
+      const auto blocks = beginning_or_ending(prepared_, is_sampled);
+      route = make_route(first, layout_, {traffic_of(blocks, is_sampled), {}});
+      schedule = make_schedule(*route, {}, blocks, first.coalescing);
+    } else {
+      route = make_route(first, layout_, make_tables(first, layout_, pattern_));
+      schedule = make_schedule(*route, {}, passing(prepared_, *route, is_sampled), first.coalescing);
     }
-    const bool has_relays = need == PatternNeed::node_traffic;
-    const auto route = make_route(first, layout_, has_relays ? PatternTables{*sketched_traffic_, {}} : PatternTables{});
-    auto schedule = has_relays ? make_schedule(*route, {}, sketched_blocks_, first.coalescing)
-                               : make_schedule(*route, {}, passing(prepared_, *route, sketched_), first.coalescing);
-    price_windows(group, strategies, *route, schedule, Overlaps::ignored, candidates);
+    price_windows(group, strategies, *route, schedule, candidates, [&](const DataPath& path) {
+      return evaluate(schedule, layout_, machine_, model_, path, *order_, nodes);
+    });
+    describe(group, strategies, *route, std::move(schedule), is_sampled, candidates);
   }
 
   /// @param schedule  with all of a stage in flight at once
+  /// @param evaluate  gives its cost, with data on a path
+  template <class Evaluate>
   void price_windows(std::span<const std::size_t> group, std::span<const Strategy> strategies, const Route& route,
-                     Schedule& schedule, Overlaps overlaps, std::vector<Candidate>& candidates) const {
+                     Schedule& schedule, std::vector<Candidate>& candidates, Evaluate evaluate) const {
     const bool is_indifferent = group.size() > 1 && has_lone_messages(schedule);
     Window present;
     for (const auto i : group) {
@@ -172,50 +202,78 @@ class PatternPricer {
       const auto window = window_within(machine_.limits, schedule, layout_, strategy);
       if (window != strategy.window) candidate.limited_window = window;
       if (window != present) set_window(route, schedule, present = window);
-      candidate.cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategy.path, overlaps);
+      candidate.cost = evaluate(strategy.path);
       candidate.cost.seconds = comparable(candidate.cost.seconds);
       candidate.demand = demand_of(schedule, layout_);
     }
   }
 
+  /// What candidates need besides the time of an exchange.
+  /// @param is_sampled  the ranks that send all their messages; empty: all do
+  void describe(std::span<const std::size_t> group, std::span<const Strategy> strategies, const Route& route,
+                Schedule schedule, const std::vector<bool>& is_sampled, std::vector<Candidate>& candidates) const {
+    Bytes sent = 0;
+    for (const auto& stage : schedule.stages)
+      for (const auto& message : stage.messages)
+        if (is_sampled.empty() || is_sampled[at(message.from)]) sent += message.bytes;
+    if (const auto ranks = std::ranges::count(is_sampled, true); ranks > 0)
+      sent = std::llround(static_cast<double>(sent) / static_cast<double>(ranks) * pattern_.ranks);
+    for (const auto i : group) {
+      candidates[i].buffered_blocks_max = schedule.buffered_blocks_max;
+      candidates[i].buffered_bytes_max = schedule.buffered_bytes_max;
+      candidates[i].bytes_sent = sent;
+      candidates[i].exceeded_limit =
+          exceeded_limit(machine_.limits, *candidates[i].demand, schedule.buffered_bytes_max);
+    }
+    if (!counts_calls_) return;
+    const auto& first = strategies[group.front()];
+    if (first.coalescing == Coalescing::staggered) schedule = make_schedule(route, {}, prepared_);
+    const auto seconds = comparable(plan_seconds(std::move(schedule), first, layout_, machine_, model_));
+    for (const auto i : group) candidates[i].plan_seconds = seconds;
+  }
+
   /// Relays are on the node where a block begins or on that where it ends, and share the blocks between the two nodes.
   /// So those on a node follow from the blocks to and from it.
-  void sketch_traffic() {
-    sketched_blocks_ = beginning_or_ending(prepared_, sketched_);
+  NodeTraffic traffic_of(const PreparedPattern& sampled, const std::vector<bool>& is_sampled) const {
     Pattern pattern{pattern_.ranks, {}};
-    for (const auto& block : sketched_blocks_.blocks)
+    for (const auto& block : sampled.blocks)
       pattern.edges.push_back({block.source, block.destination, block.bytes, block.payload});
-    sketched_traffic_ = node_traffic(pattern, layout_);
-    for (const auto& entry : to_nodes_with_few_senders(prepared_, layout_, sketched_))
-      sketched_traffic_->entries.push_back(entry);
+    auto traffic = node_traffic(pattern, layout_);
+    for (const auto& entry : to_nodes_with_few_senders(prepared_, layout_, is_sampled))
+      traffic.entries.push_back(entry);
+    return traffic;
   }
+
+  static constexpr std::size_t sketched_nodes_min = 4, sketched_nodes_max = 8;
+  static constexpr int stages_max = 32;  // with two values of a digit, as many as an integer has
 
   const Pattern& pattern_;
   const Layout& layout_;
   const Machine& machine_;
   CostModel model_;
   bool counts_calls_;
-  std::vector<bool> sketched_;
+  std::optional<SamplingOrder> order_;  // made when it is needed
   unsigned threads_;
+  std::int64_t messages_max_;
   PreparedPattern prepared_;
-  std::optional<NodeTraffic> traffic_, sketched_traffic_;  // made when they are needed
-  PreparedPattern sketched_blocks_;                        // with the latter
+  std::optional<NodeTraffic> traffic_;  // made when it is needed
 };
 
 }  // namespace
 
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                      const Calls& calls, unsigned threads, const std::optional<BufferPlaces>& places) {
-  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, std::vector<bool>(), threads,
-                                                   places)](std::span<const Strategy> strategies) {
+                      const Calls& calls, unsigned threads, const std::optional<BufferPlaces>& places,
+                      std::int64_t messages_max) {
+  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, std::nullopt, threads,
+                                                   messages_max, places)](std::span<const Strategy> strategies) {
     return pricer->price(strategies);
   };
 }
 
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               std::vector<bool> sketched, unsigned threads) {
-  const auto pricer =
-      std::make_shared<PatternPricer>(pattern, layout, machine, model, Calls(), std::move(sketched), threads);
+                               SamplingOrder order, unsigned threads) {
+  const auto pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, Calls(), std::move(order),
+                                                      threads, simulated_messages_max);
   return {[pricer](std::span<const Strategy> strategies) { return pricer->price(strategies); },
           [pricer](std::span<const Strategy> strategies) { return pricer->sketch(strategies); }};
 }

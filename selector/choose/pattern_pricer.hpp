@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/cost/sample.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/select.hpp"
@@ -14,20 +15,24 @@ namespace commpass {
 /// @param calls    given: the time to plan is predicted, too
 /// @param threads  the most that it may start; each holds a schedule
 /// @param places   see prepare
+/// @param messages_max  that a price simulates. A strategy with more is priced by a sample (evaluate_sample)
 /// @throws InputError
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                      const Calls& calls, unsigned threads = 8, const std::optional<BufferPlaces>& places = {});
+                      const Calls& calls, unsigned threads = 8, const std::optional<BufferPlaces>& places = {},
+                      std::int64_t messages_max = simulated_messages_max);
 
-/// A pricer, and one of sketches that shares its preparations. A sketch is the price of all that passes through some
-/// ranks: nearly that of the whole, and no more (but for the order in which late messages are taken in). It takes a
-/// fraction of the time. Placed ranks depend on all that is sent: their sketch is 0.
+/// The part of the nodes that a sketch has.
+inline constexpr std::size_t nodes_per_sketched_node = 64;
+
+/// A pricer, and one of sketches that shares its preparations. A sketch is the price of one node of 64
+/// (evaluate_nodes), the busiest ones among them: nearly that of the whole, in a fraction of the time. Placed ranks
+/// depend on all that is sent: their sketch is 0.
 struct PatternPricers {
   Pricer whole, sketch;
 };
 
-/// @param sketched  by rank: is all that passes through it looked at? Whole nodes, so that what they share is right
 /// @throws InputError
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               std::vector<bool> sketched, unsigned threads = 8);
+                               SamplingOrder order, unsigned threads = 8);
 
 }  // namespace commpass

@@ -12,7 +12,7 @@ namespace commpass {
 namespace {
 
 Evidence evidence_of(const Candidate& candidate, const Calls& calls) {
-  return {excess(candidate), ranked_seconds(candidate, calls), candidate.is_part};
+  return {excess(candidate), ranked_seconds(candidate, calls), candidate.is_part, candidate.cost.sampling_error};
 }
 
 }  // namespace
@@ -45,9 +45,11 @@ Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Cal
   ties.fastest = fastest->strategy;
   ties.fastest_s = ranked_seconds(*fastest, calls);
   if (ties.uncertainty == 0) return ties;
-  const auto limit = ties.fastest_s * (1 + uncertainty);
-  for (const auto& candidate : ranking)
-    if (tied_seconds(evidence_of(candidate, calls)) <= limit) ties.strategies.push_back(candidate.strategy);
+  for (const auto& candidate : ranking) {
+    const auto own = evidence_of(candidate, calls);
+    if (tied_seconds(own) <= tie_limit(evidence_of(*fastest, calls), own, uncertainty))
+      ties.strategies.push_back(candidate.strategy);
+  }
   if (ties.strategies.size() == 1) ties.strategies.clear();
   return ties;
 }

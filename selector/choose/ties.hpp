@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -26,11 +27,17 @@ struct Evidence {
   int excess = 0;         ///< see excess(); a candidate that exceeds a limit never ties
   Seconds seconds = 0;    ///< predicted, of which nine digits count
   bool is_bound = false;  ///< the least that it can take: it never ties
+  double error = 0;       ///< of the seconds, the part by which they may be off (Cost::sampling_error)
 };
 
 /// Infinite for a candidate that never ties.
 inline Seconds tied_seconds(const Evidence& evidence) {
   return evidence.excess > 0 || evidence.is_bound ? std::numeric_limits<Seconds>::infinity() : evidence.seconds;
+}
+
+/// Seconds up to which a candidate ties with the fastest: their errors and the profile's uncertainty are independent.
+inline Seconds tie_limit(const Evidence& fastest, const Evidence& other, double uncertainty) {
+  return tied_seconds(fastest) * (1 + std::hypot(uncertainty, fastest.error, other.error));
 }
 
 /// Sorts by evidence; equal candidates stay in their order. Then moves the simplest that ties with the first one to the
@@ -46,10 +53,13 @@ void decide(std::vector<Each>& candidates, double uncertainty, EvidenceOf eviden
   // Most rankings are in order already, and a key takes a logarithm.
   if (!std::ranges::is_sorted(candidates, {}, key)) std::ranges::stable_sort(candidates, {}, key);
   if (candidates.empty() || !(uncertainty >= uncertainty_min)) return;
-  const auto limit = tied_seconds(evidence_of(candidates.front())) * (1 + uncertainty);
+  const Evidence fastest = evidence_of(candidates.front());
   auto simplest = candidates.begin();
-  for (auto each = candidates.begin(); each != candidates.end(); ++each)
-    if (tied_seconds(evidence_of(*each)) <= limit && complexity_of(*each) < complexity_of(*simplest)) simplest = each;
+  for (auto each = candidates.begin(); each != candidates.end(); ++each) {
+    const Evidence own = evidence_of(*each);
+    if (tied_seconds(own) <= tie_limit(fastest, own, uncertainty) && complexity_of(*each) < complexity_of(*simplest))
+      simplest = each;
+  }
   std::rotate(candidates.begin(), simplest, simplest + 1);
 }
 

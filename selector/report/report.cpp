@@ -85,7 +85,7 @@ std::vector<std::string> names_of(const std::vector<Strategy>& strategies) {
 
 /// Which optional columns does text have?
 struct ShownColumns {
-  bool measured, planned, tied, demand, buffers;
+  bool measured, planned, tied, sampled, demand, buffers;
 
   explicit ShownColumns(const std::vector<const ReportRow*>& rows, const Report& report) {
     const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
@@ -94,6 +94,7 @@ struct ShownColumns {
     measured = has([](const auto* row) { return row->measured_s.has_value(); });
     planned = has([](const auto* row) { return row->candidate.plan_seconds.has_value(); });
     tied = has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); });
+    sampled = has([](const auto* row) { return row->candidate.cost.sampling_error > 0; });
     // Wide tables have no such columns; --json and --explain have them.
     constexpr std::size_t width_with_demand = 64, width_with_both = 76, line_width = 100;
     demand = !measured && !planned && width + width_with_demand <= line_width &&
@@ -128,6 +129,9 @@ Table table_of(const std::vector<const ReportRow*>& rows, const Report& report, 
   add({"measured_plan_s", "measured plan", 13, "-", 2, in_all_if(shown.planned && shown.measured)},
       [](const ReportRow& row, auto&) { return seconds_cell(row.measured_plan_s); });
   add({"predicted_s", "predicted", 10, "-", 2, Forms::but_json}, predicted_s);
+  add({"", "", 6, "", 1, in_all_if(shown.sampled)}, [](auto&, const Candidate& c) {
+    return c.cost.sampling_error > 0 ? "± " + format_share(c.cost.sampling_error) : Cell();
+  });
   add({"measured_s", "measured", 10, "-", 2, in_all_if(shown.measured)},
       [](const ReportRow& row, auto&) { return seconds_cell(row.measured_s); });
   add({"", "error", 10, "-", 2, in_all_if(shown.measured)}, [](const ReportRow& row, const Candidate& c) {
@@ -156,6 +160,8 @@ Table table_of(const std::vector<const ReportRow*>& rows, const Report& report, 
   add(json_column("library"), [](auto&, const Candidate& c) { return c.library ? Cell(json_of(*c.library)) : Cell(); });
   add(csv_column("measured_mean_s"), mean_s);
   add(csv_column("measured_percentile_99_s"), percentile_99_s);
+  add({"sampling_error"},
+      [](auto&, const Candidate& c) { return c.cost.sampling_error > 0 ? Cell(c.cost.sampling_error) : Cell(); });
   if (key == "ranking")
     add(json_column("stages"), [](auto&, const Candidate& c) { return Cell(json_of(c.cost.stages)); });
   return table;

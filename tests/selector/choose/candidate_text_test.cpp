@@ -16,12 +16,14 @@ TEST(CandidatesAsText, ComeBackToTheLastBit) {
                  std::int64_t{1} << 50,
                  (std::int64_t{1} << 53) + 1};
   full.plan_seconds = 2.0 / 3;
+  full.cost.sampling_error = 1.0 / 7;
   const std::vector<Candidate> given{bare, full};
   const auto read = parse_candidates(to_text(given));
   ASSERT_EQ(read.size(), given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     EXPECT_EQ(read[i].strategy, given[i].strategy);
     EXPECT_EQ(read[i].cost.seconds, given[i].cost.seconds);
+    EXPECT_EQ(read[i].cost.sampling_error, given[i].cost.sampling_error);
     EXPECT_EQ(read[i].buffered_blocks_max, given[i].buffered_blocks_max);
     EXPECT_EQ(read[i].buffered_bytes_max, given[i].buffered_bytes_max);
     EXPECT_EQ(read[i].bytes_sent, given[i].bytes_sent);
@@ -46,8 +48,8 @@ TEST(CandidatesAsText, AreRefusedIfTheyAreSomethingElse) {
   EXPECT_FALSE(test::error_of([] { parse_candidates(std::string(10000000, '[')); }).empty());
   // A number of blocks that is none: 7.5 in place of 7.
   const auto with_blocks = [](auto blocks) {
-    return Json::array(
-        {Json::array({"standard", 1.0, Json::array(), blocks, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr})});
+    return Json::array({Json::array(
+        {"standard", 1.0, Json::array(), blocks, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0.0})});
   };
   const auto parse = [](const Json& json) { return parse_candidates(json.dump()); };
   EXPECT_EQ(parse(with_blocks(7)).front().buffered_blocks_max, 7);

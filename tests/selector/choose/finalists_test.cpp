@@ -33,14 +33,10 @@ struct Sketched {
 
   Sketched(const char* text, int ppn) : pattern(generate_pattern(text)), layout(Layout::with_ppn(pattern.ranks, ppn)) {}
 
-  /// By the node of rank 0 and by the central one.
   PricersByDepth pricers() const {
-    std::vector<bool> sketched(static_cast<std::size_t>(pattern.ranks), false);
-    for (const int node : {0, layout.nodes() / 2})
-      for (const Rank rank : layout.ranks_of(node)) sketched[static_cast<std::size_t>(rank)] = true;
-    auto [whole, sketch] = pattern_pricers(pattern, layout, machine, CostModel::burst, std::move(sketched), 1);
-    return {part_pricer(pattern, busy_seconds(pattern, layout, machine), layout, machine, CostModel::burst),
-            std::move(sketch), std::move(whole)};
+    const auto busy = busy_seconds(pattern, layout, machine);
+    auto [whole, sketch] = pattern_pricers(pattern, layout, machine, CostModel::burst, sampling_order(layout, busy), 1);
+    return {part_pricer(pattern, busy, layout, machine, CostModel::burst), std::move(sketch), std::move(whole)};
   }
   std::vector<Strategy> suggestions() const {
     return strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths);
@@ -76,16 +72,17 @@ TEST(Finalists, ChooseAsWellAsPricingEverythingInFull) {
   EXPECT_TRUE(spares_work);
 }
 
-TEST(Finalists, CostNoMoreByTheirSketchThanInFull) {
+// Of nodes that stand for all, messages meet others than in the whole.
+TEST(Finalists, CostAboutAsMuchByTheirSketchAsInFull) {
   for (const auto& each : cases) {
     const auto strategies = offered_strategies(each.layout, each.machine, CostModel::burst);
     const auto price = each.pricers();
     const auto sketches = price.sketch(strategies), wholes = price.whole(strategies);
-    constexpr double order_of_late_messages = 1.05;
+    constexpr double excess_max = 1.25;
     for (std::size_t i = 0; i < strategies.size(); ++i) {
-      EXPECT_LE(sketches[i].cost.seconds, order_of_late_messages * wholes[i].cost.seconds)
+      EXPECT_LE(sketches[i].cost.seconds, excess_max * wholes[i].cost.seconds)
           << to_string(strategies[i]) << ", " << each.layout.describe();
-      EXPECT_GT(sketches[i].cost.seconds, 0) << to_string(strategies[i]);
+      EXPECT_GE(sketches[i].cost.seconds, wholes[i].cost.seconds / 2) << to_string(strategies[i]);
     }
   }
 }
@@ -126,14 +123,14 @@ TEST(Finalists, AreThoseNearTheThirdCheapest) {
   const auto layout = Layout::with_ppn(1000, 10);
   const auto ranking =
       rank_finalists(by_window.pricers(), strategies, layout, machine_of_sketches(), std::int64_t{1} << 40, 2);
-  // In pairs, the least sketches first. The third cheapest is 120: sketches up to 120·1.05 are of 140 and less.
+  // In pairs, the least sketches first. The third cheapest is 120: sketches up to 120·1.1 are of 140 and less.
   EXPECT_EQ(by_window.in_full, (std::vector{100, 110, 120, 130, 140}));
   EXPECT_EQ(ranking.front().strategy.window.rounds, 100);
   EXPECT_EQ(std::ranges::count(ranking, false, &Candidate::is_part), 5);
   // Of the others those were sketched whose parts are less than what the cheapest cost.
   std::ranges::sort(by_window.sketched);
   EXPECT_EQ(std::ranges::adjacent_find(by_window.sketched), by_window.sketched.end()) << "none twice";
-  EXPECT_LE(by_window.sketched.back(), 4 * 120 * 105 / 100);
+  EXPECT_LE(by_window.sketched.back(), 4 * 120 * 11 / 10);
 }
 
 // By sketches it goes on to windows of half the size, which were not suggested.
