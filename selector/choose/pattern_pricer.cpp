@@ -264,9 +264,12 @@ class PatternPricer {
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                       const Calls& calls, unsigned threads, const std::optional<BufferPlaces>& places,
                       std::int64_t messages_max) {
-  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, std::nullopt, threads,
-                                                   messages_max, places)](std::span<const Strategy> strategies) {
-    return pricer->price(strategies);
+  // Prepared when it is asked first: some are never, and a prepared pattern is large.
+  return [=, &pattern, &layout, &machine,
+          pricer = std::make_shared<std::optional<PatternPricer>>()](std::span<const Strategy> strategies) {
+    if (strategies.empty()) return std::vector<Candidate>();
+    if (!*pricer) pricer->emplace(pattern, layout, machine, model, calls, std::nullopt, threads, messages_max, places);
+    return (*pricer)->price(strategies);
   };
 }
 

@@ -44,7 +44,9 @@ Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Cal
   if (fastest == ranking.end() || std::isinf(seconds(*fastest))) return ties;
   ties.fastest = fastest->strategy;
   ties.fastest_s = ranked_seconds(*fastest, calls);
-  if (ties.uncertainty == 0) return ties;
+  ties.sampling_error = fastest->cost.sampling_error;
+  const auto is_sampled = [](const Candidate& candidate) { return candidate.cost.sampling_error > 0; };
+  if (ties.uncertainty == 0 && std::ranges::none_of(ranking, is_sampled)) return ties;
   for (const auto& candidate : ranking) {
     const auto own = evidence_of(candidate, calls);
     if (tied_seconds(own) <= tie_limit(evidence_of(*fastest, calls), own, uncertainty))
@@ -56,13 +58,13 @@ Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Cal
 
 std::string describe_ties(const Ties& ties, const Strategy& chosen) {
   if (!ties.contains(chosen)) return {};
-  const auto share = format_share(ties.uncertainty);
+  const auto share = format_share(std::hypot(ties.uncertainty, ties.sampling_error));
+  const auto* const teller = ties.uncertainty > 0 ? "this profile" : "a sample of nodes";
   if (*ties.fastest == chosen)
-    return fmt::format("Fastest by prediction, tied with {} more: this profile cannot tell them apart ({})",
-                       ties.strategies.size() - 1, share);
-  return fmt::format(
-      "Fastest by prediction: {}, {}, but this profile cannot tell {} of them apart ({}): the simplest is taken",
-      to_string(*ties.fastest), format_seconds(ties.fastest_s), ties.strategies.size(), share);
+    return fmt::format("Fastest by prediction, tied with {} more: {} cannot tell them apart ({})",
+                       ties.strategies.size() - 1, teller, share);
+  return fmt::format("Fastest by prediction: {}, {}, but {} cannot tell {} of them apart ({}): the simplest is taken",
+                     to_string(*ties.fastest), format_seconds(ties.fastest_s), teller, ties.strategies.size(), share);
 }
 
 }  // namespace commpass

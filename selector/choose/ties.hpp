@@ -69,9 +69,10 @@ void decide(std::vector<Each>& candidates, double uncertainty, EvidenceOf eviden
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls = {});
 
-/// What a profile leaves open about a ranking.
+/// What a profile, and samples of nodes, leave open about a ranking.
 struct Ties {
-  double uncertainty = 0;
+  double uncertainty = 0;              ///< of the profile
+  double sampling_error = 0;           ///< of the fastest
   std::optional<Strategy> fastest{};   ///< by prediction; absent: nothing has a price
   Seconds fastest_s = 0;               ///< of planning and all exchanges, or, without calls, of one exchange
   std::vector<Strategy> strategies{};  ///< that tie with the fastest, itself among them; empty: none ties

@@ -1,4 +1,4 @@
-// Prices of what is too large to be run: by a sample of nodes, with an error that is told.
+// Prices of patterns that are too large to be run: by a sample of nodes, with an error that is told.
 #include "model/cost/sample.hpp"
 
 #include <gtest/gtest.h>
