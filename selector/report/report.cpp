@@ -268,8 +268,10 @@ Document document_of(const Report& report, std::size_t top) {
   document.add(table_of(ranking, report, shown, Forms::json, "ranking"));
   document.add(table_of(lines, report, shown, Forms::csv));
   if (shown.tied)
-    document.text(fmt::format("  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
-                              format_share(report.ties.uncertainty)));
+    document.text(
+        fmt::format("  ~ ties with the fastest by prediction ({}: {})\n",
+                    report.ties.uncertainty > 0 ? "uncertainty of this profile" : "error of its sample",
+                    format_share(report.ties.uncertainty > 0 ? report.ties.uncertainty : report.ties.sampling_error)));
   document.text(describe_left_out(report, rows.size(), top));
   if (!report.pruned.empty())
     document.fact("not_priced_in_full", {{"reason", "their busiest ranks alone take too long (--all prices them)"},
