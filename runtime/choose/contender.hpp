@@ -9,7 +9,7 @@
 
 #include "model/base/types.hpp"
 #include "runtime/execute/persistent_requests.hpp"
-#include "selector/choose/planner_mode.hpp"
+#include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
 

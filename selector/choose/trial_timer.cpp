@@ -3,11 +3,31 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "model/base/error.hpp"
 #include "model/base/text.hpp"
 
 namespace commpass {
+
+Seconds default_planner_seconds(PlannerMode mode) {
+  constexpr Seconds few_s = 0.1, all_s = 1;
+  return mode == PlannerMode::patient ? all_s : few_s;
+}
+
+void check_planner_seconds(Seconds seconds) {
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    throw InputError("planner_seconds", fmt::format("{} is no time to measure in", seconds),
+                     "use a number of seconds above 0, or leave it out");
+}
+
+std::size_t most_timed(PlannerMode mode) {
+  constexpr std::size_t few = 4;
+  return mode == PlannerMode::estimate  ? 0
+         : mode == PlannerMode::patient ? std::numeric_limits<std::size_t>::max()
+                                        : few;
+}
 
 TrialTimer::TrialTimer(std::size_t contenders, const TrialBounds& bounds)
     : bounds_(bounds),
@@ -150,7 +170,7 @@ std::size_t TrialTimer::fastest() {
   std::size_t fastest = 0;
   double least = 1;
   for (std::size_t i = 1; i < contenders(); ++i)
-    if (const auto own = ratio(i); own.high < 1 && own.median < least) {
+    if (const auto own = ratio(i); is_running_[i] != 0 && own.high < 1 && own.median < least) {
       fastest = i;
       least = own.median;
     }

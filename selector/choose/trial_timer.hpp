@@ -12,8 +12,17 @@
 
 #include "model/base/types.hpp"
 #include "selector/choose/median_interval.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
+
+/// How long exchanges are timed for one plan, unless told.
+Seconds default_planner_seconds(PlannerMode mode);
+/// @throws InputError unless it is a number of seconds above 0
+void check_planner_seconds(Seconds seconds);
+
+/// How many strategies are timed, besides what programs do without Commpass.
+std::size_t most_timed(PlannerMode mode);
 
 /// What a trial loses: all of its time; or, where the program waits for its exchange anyway, the time beyond that of
 /// the fastest contender of its round.
@@ -73,8 +82,8 @@ class TrialTimer {
   std::optional<Seconds> median_s(std::size_t contender);
   /// The time of a contender ÷ that of the baseline. Of one that was not timed nothing is known.
   MedianInterval ratio(std::size_t contender);
-  /// The contender to run: of those that are faster than the baseline beyond doubt the one with the least median; else
-  /// the baseline.
+  /// The contender to run: of those that are faster than the baseline beyond doubt, and were not dropped, the one with
+  /// the least median; else the baseline.
   std::size_t fastest();
 
  private:

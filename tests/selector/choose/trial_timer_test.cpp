@@ -10,7 +10,6 @@
 #include <set>
 
 #include "model/support.hpp"
-#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 namespace {
@@ -106,7 +105,7 @@ TEST(TrialTimer, ComparesOnlyRoundsInWhichBothRan) {
     while (!(trials.next() == 1 ? trials.drop_next() : trials.note(1))) {}
   EXPECT_EQ(trials.ratio(1).median, 0.5);
   EXPECT_EQ(trials.times(1).size(), 6U);
-  EXPECT_EQ(trials.fastest(), 1U);
+  EXPECT_EQ(trials.fastest(), 0U) << "it cannot run any more";
 }
 
 TEST(TrialTimer, RunsEachOnceInARoundInAnotherOrder) {
