@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t strategy_width = 18;  // so that a row has 120 columns
 
 std::string row_of(int ranks, const char* name, const CallRecord& record) {
-  const auto calls = record.by_library + record.by_ours + record.by_both;
+  const auto calls = record.calls();
   const auto ratio = record.rivalry.ratio().median;
   return fmt::format("{:<20} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10} {:>10}  {}\n", name, ranks, calls,
                      record.by_library, record.by_ours, record.by_both, calls == 0 ? 0 : record.bytes / calls,
@@ -32,11 +32,10 @@ std::string report_of(const std::map<int, PastCalls>& calls) {
   std::string rows, reasons;
   for (const auto& [ranks, past] : calls) {
     bool is_used = false;
-    for (std::size_t i = 0; i < interposed_calls; ++i) {
-      const auto& record = past.records[i];
-      if (record.by_library + record.by_ours + record.by_both == 0) continue;
+    for (const auto& [call, record] : past.records) {
+      if (record.calls() == 0) continue;
       is_used = true;
-      rows += row_of(ranks, interposed_call_names[i], record);
+      rows += row_of(ranks, interposed_call_names[static_cast<std::size_t>(call)], record);
     }
     if (!is_used) continue;
     for (const auto& reason : past.refusals) reasons += fmt::format("  left to MPI on {} ranks: {}\n", ranks, reason);
@@ -51,10 +50,9 @@ std::string report_of(const std::map<int, PastCalls>& calls) {
 std::string nothing_taken_over(const std::map<int, PastCalls>& calls) {
   std::int64_t by_library = 0;
   for (const auto& [ranks, past] : calls)
-    for (std::size_t i = 0; i < interposed_calls; ++i) {
-      const auto& record = past.records[i];
+    for (const auto& [call, record] : past.records) {
       if (record.by_ours + record.by_both > 0) return {};
-      if (can_be_taken_over(static_cast<InterposedCall>(i))) by_library += record.by_library;
+      if (can_be_taken_over(call)) by_library += record.by_library;
     }
   if (by_library > 0)
     return fmt::format("commpass: nothing was taken over: MPI ran all {} calls of rank 0 that can be.\n", by_library);

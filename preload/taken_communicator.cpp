@@ -50,7 +50,7 @@ struct Registry {
     auto& calls = past[one.ranks];
     if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
     for (const auto& record : one.records) {
-      calls.records[static_cast<std::size_t>(record.kind)].add(record);
+      calls.records[record.kind].add(record);
       if (is_of_neighborhood(record.kind) && record.by_library > 0 && !one.neighborhood)
         calls.refusals.insert("it has no neighbours");
     }

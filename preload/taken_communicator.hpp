@@ -132,8 +132,8 @@ void release_all() noexcept;
 
 /// What became of the calls on communicators that have been released.
 struct PastCalls {
-  std::array<CallRecord, interposed_calls> records = {};
-  std::set<std::string> refusals = {};  ///< why calls were left to the MPI library
+  std::map<InterposedCall, CallRecord> records = {};  ///< of the kinds of which there were calls
+  std::set<std::string> refusals = {};                ///< why calls were left to the MPI library
 };
 /// By the number of ranks.
 const std::map<int, PastCalls>& past_calls();

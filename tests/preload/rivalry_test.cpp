@@ -169,9 +169,9 @@ TEST(ReportOfInterposedCalls, SaysThatNothingWasTakenOver) {
   EXPECT_EQ(nothing_taken_over(calls),
             "commpass: nothing was taken over: rank 0 called none of MPI_Alltoall(v,w), MPI_Neighbor_allgather(v) and "
             "MPI_Neighbor_alltoall(v,w).\n");
-  calls[2].records[static_cast<std::size_t>(InterposedCall::ialltoall)].by_library = 4;
+  calls[2].records[InterposedCall::ialltoall].by_library = 4;
   EXPECT_NE(nothing_taken_over(calls).find("called none"), std::string::npos) << "those that only start an exchange";
-  auto& record = calls[4].records[static_cast<std::size_t>(InterposedCall::alltoallv)];
+  auto& record = calls[4].records[InterposedCall::alltoallv];
   record.by_library = 3;
   EXPECT_EQ(nothing_taken_over(calls),
             "commpass: nothing was taken over: MPI ran all 3 calls of rank 0 that can be.\n");
@@ -182,7 +182,7 @@ TEST(ReportOfInterposedCalls, SaysThatNothingWasTakenOver) {
 TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
   std::map<int, PastCalls> calls;
   EXPECT_EQ(report_of(calls), "");
-  auto& record = calls[4].records[static_cast<std::size_t>(InterposedCall::alltoallv)];
+  auto& record = calls[4].records[InterposedCall::alltoallv];
   record.by_library = 2;
   record.by_ours = 7;
   record.by_both = 1;
