@@ -79,7 +79,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
         rank == 0 &&
         show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
-      found = read_profile(find_profile_or_default(selection.profile, environment, fingerprint_here(), layout));
+      found = read_profile(find_profile_or_default(selection.profile, environment, fingerprint_here, layout));
       set_parameters(found, selection.settings);
       setting.origin = describe_origin(found, std::time(nullptr));
       setting.pace = pace_of(found);

@@ -94,7 +94,7 @@ std::vector<Profile> read_profiles(const AdviceOptions& arguments, const Environ
   if (names.empty()) names.emplace_back();
   std::vector<Profile> profiles;
   for (const auto& name : names)
-    profiles.push_back(read_profile(find_profile_or_default(name, environment, host_fingerprint(), layout)));
+    profiles.push_back(read_profile(find_profile_or_default(name, environment, host_fingerprint, layout)));
   return profiles;
 }
 

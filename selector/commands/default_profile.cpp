@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 
 Layout any_layout() { return parse_layout("2x2x2"); }
 
-std::string find_profile_or_default(const std::string& name, const Environment& environment, const Fingerprint& here,
+std::string find_profile_or_default(const std::string& name, const Environment& environment, Fingerprint (*here)(),
                                     const Layout& layout) {
   const auto directories = profile_directories(environment.profile_places);
   const auto wanted = !name.empty() ? name : environment.profile.value_or("");
   if (!wanted.empty()) return find_profile(wanted, directories);
-  const auto found = find_measured_profile(directories, here, layout);
+  const auto found = find_measured_profile(directories, here(), layout);
   if (!found)
     throw InputError("profile", "none is named, and none was measured on this machine",
                      "add --profile NAME or set COMMPASS_PROFILE (see 'commpass profile list'), or run 'mpirun -n 2 "

@@ -15,11 +15,11 @@ Layout any_layout();
 /// The path of the named profile, else of COMMPASS_PROFILE, else of the profile that was measured on this machine, of
 /// which one line on stderr tells once in a process.
 /// @param name    empty: none
-/// @param here    this machine
+/// @param here    gives this machine; asked where no profile is named
 /// @param layout  a profile that has its parameters is preferred
 /// @throws InputError if there is none
 std::string find_profile_or_default(const std::string& name, const Environment& environment,
-                                    const Fingerprint& here = host_fingerprint(), const Layout& layout = any_layout());
+                                    Fingerprint (*here)() = host_fingerprint, const Layout& layout = any_layout());
 
 /// Where `calibrate` writes the profile of a machine, if it is not told: NAME.json in the user's directory, which is
 /// made.
