@@ -16,13 +16,12 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/family.hpp"
-#include "selector/choose/finalists.hpp"
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/profile_note.hpp"
+#include "selector/choose/rank.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -53,8 +52,9 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
-Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
+Decision decision_of(const Alternatives& alternatives, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
+  const auto ranking = rank(alternatives, layout, machine, options.calls);
   const auto contender_of = [](const Candidate& candidate) {
     return Contender{to_string(as_run(candidate)),
                      candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)};
@@ -63,17 +63,6 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout
   const auto allowed = std::find_if(ranking.begin() + 1, ranking.end(), exceeds);
   return {contender_of(ranking.front()), explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
           options.planner, contenders_of(std::span(ranking.begin(), allowed), options.planner, contender_of)};
-}
-
-/// @param price_suggestions  prices the wanted strategies if everything is considered
-/// @param suggestions        gives that
-template <class Suggestions>
-std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Suggestions& suggestions,
-                            const Layout& layout, const Machine& machine, std::int64_t edges,
-                            const SelectionOptions& options) {
-  if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return prefer_simplest_of_ties(rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls),
-                                 machine, options.calls);
 }
 
 std::span<const DataPath> paths_of(const SelectionOptions& options) {
@@ -108,22 +97,23 @@ std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, con
   return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
 }
 
-/// Ranks the considered strategies for a pattern.
+/// What a pattern offers.
 /// @param shared   of pricers_of
 /// @param at_once  how many strategies the ranks that share them price at once
-std::vector<Candidate> rank_for_pattern(std::span<const Pricer> shared, std::size_t at_once, const Pattern& pattern,
-                                        const Layout& layout, const Machine& machine, const SelectionOptions& options) {
-  const auto& whole = shared.front();
-  const auto suggestions = [&] {
-    return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options));
-  };
-  if (shared.size() > 1)
-    return prefer_simplest_of_ties(
-        rank_finalists({.part = shared[2], .sketch = shared[1], .whole = whole}, suggestions(), layout, machine,
-                       pattern.messages(), std::max(at_once, fewest_finalists)),
-        machine);
-  const auto promising = price_promising(whole, pattern, layout, machine, options.model, options.calls);
-  return rank(whole, promising, suggestions, layout, machine, pattern.messages(), options);
+Alternatives alternatives_of(std::span<const Pricer> shared, std::size_t at_once, const Pattern& pattern,
+                             const Layout& layout, const Machine& machine, const SelectionOptions& options) {
+  Alternatives alternatives{
+      .price = shared.front(),
+      .suggestions =
+          [&] { return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options)); },
+      .edges = pattern.messages(),
+      .family = options.automatic,
+      .at_once = std::max(at_once, fewest_finalists)};
+  if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
+  else if (!options.automatic)
+    alternatives.price =
+        price_promising(std::move(alternatives.price), pattern, layout, machine, options.model, options.calls);
+  return alternatives;
 }
 
 /// Prices every strategy for the whole pattern.
@@ -142,7 +132,7 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     const auto at_once = static_cast<std::size_t>(ranks_in(evaluators.get()));
     share_pricing(evaluators.get(), prices, [&](std::span<const Pricer> shared) {
       decision =
-          decision_of(rank_for_pattern(shared, at_once, pattern, layout, machine, options), layout, machine, options);
+          decision_of(alternatives_of(shared, at_once, pattern, layout, machine, options), layout, machine, options);
     });
   });
   return share(comm, std::move(decision), options);
@@ -171,9 +161,12 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
       const auto suggestions = [&] {
         return offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));
       };
-      decision =
-          decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, machine, layout.ranks(), options),
-                      layout, machine, options);
+      decision = decision_of({.price = shared,
+                              .suggestions = suggestions,
+                              .edges = layout.ranks(),
+                              .has_edges = false,
+                              .family = options.automatic},
+                             layout, machine, options);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });

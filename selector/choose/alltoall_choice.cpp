@@ -10,6 +10,7 @@
 #include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/rank.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/ties.hpp"
 
@@ -119,19 +120,20 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
                                      CostModel model, std::span<const Strategy> strategies, BlockSizes sizes,
                                      RankingDepth depth, std::span<const DataPath> paths) {
   const auto blocks = given.block_bytes > 0 ? given : RandomPattern{0, 0, 0};
-  auto price = one_shot_pricer(blocks, layout, machine, model, sizes);
-  if (!strategies.empty())
-    return prefer_simplest_of_ties(rank_given(price, strategies, layout, layout.ranks()), machine);
   constexpr int few_ranks = 1024;  // whose prices take no longer than sparing them
-  if (depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
-    price = shortlist(std::move(price),
-                      part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
-                      1.5 + uncertainty_of(machine));
   const bool is_drawn = blocks.density_on_node < 1 || blocks.density_off_node < 1 || blocks.size_variance > 0;
-  return prefer_simplest_of_ties(
-      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once, paths),
-                       layout, layout.ranks(), {}, is_drawn ? SearchFrom::cheapest : SearchFrom::near_routes),
-      machine);
+  Alternatives alternatives{
+      .price = one_shot_pricer(blocks, layout, machine, model, sizes),
+      .suggestions = [&] { return offered_strategies(layout, machine, model, Usage::once, paths); },
+      .edges = layout.ranks(),
+      .has_edges = false,
+      .from = is_drawn ? SearchFrom::cheapest : SearchFrom::near_routes};
+  if (strategies.empty() && depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
+    alternatives.price =
+        shortlist(std::move(alternatives.price),
+                  part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
+                  1.5 + uncertainty_of(machine));
+  return rank(alternatives, layout, machine, {}, strategies);
 }
 
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,

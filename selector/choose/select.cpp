@@ -12,14 +12,13 @@
 #include "model/cost/plan_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/family.hpp"
-#include "selector/choose/finalists.hpp"
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
+#include "selector/choose/rank.hpp"
 #include "selector/choose/search.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -124,18 +123,11 @@ Pricer leave_out_open_forms(Pricer price) {
   };
 }
 
-std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout,
-                                  std::int64_t edges, const Calls& calls) {
-  auto ranking = price(with_chosen_values(price, strategies, layout, edges, calls));
-  sort_ranking(ranking, calls);
-  return ranking;
-}
-
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
                 CostModel model, const Calls& calls) {
-  return rank_given(pattern_pricer(pattern, layout, machine, model, calls), std::span(&strategy, 1), layout,
-                    pattern.messages(), calls)
-      .front();
+  const Alternatives alternatives{
+      .price = pattern_pricer(pattern, layout, machine, model, calls), .suggestions = {}, .edges = pattern.messages()};
+  return rank(alternatives, layout, machine, calls, std::span(&strategy, 1)).front();
 }
 
 namespace {
@@ -160,22 +152,17 @@ Pricer with_library(const std::function<Pricer(const Machine&)>& price_on, const
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model, std::span<const Strategy> strategies, const Calls& calls,
                                        RankingDepth depth, std::span<const DataPath> paths) {
-  const auto suggestions = [&] { return strategies_for(pattern, layout, machine, model, {}, paths); };
-  if (strategies.empty() && depth == RankingDepth::cheapest && !calls)
-    if (const auto by_depth = pricers_by_depth(pattern, layout, machine, model))
-      return prefer_simplest_of_ties(rank_finalists(*by_depth, suggestions(), layout, machine, pattern.messages()),
-                                     machine);
-  if (!strategies.empty())
-    return prefer_simplest_of_ties(
-        rank_given(with_library([&](const Machine& on) { return pattern_pricer(pattern, layout, on, model, calls); },
-                                library_exchange(pattern), layout, machine, model),
-                   on_paths(strategies, paths, machine, model), layout, pattern.messages(), calls),
-        machine, calls);
-  auto price = pattern_pricer(pattern, layout, machine, model, calls);
-  if (depth == RankingDepth::cheapest)
-    price = price_promising(std::move(price), pattern, layout, machine, model, calls);
-  return prefer_simplest_of_ties(rank_suggestions(price, suggestions(), layout, pattern.messages(), calls), machine,
-                                 calls);
+  const auto price_on = [&](const Machine& on) { return pattern_pricer(pattern, layout, on, model, calls); };
+  Alternatives alternatives{.price = {},
+                            .suggestions = [&] { return strategies_for(pattern, layout, machine, model, {}, paths); },
+                            .edges = pattern.messages()};
+  const bool has_names = !strategies.empty(), is_for_all = depth == RankingDepth::all;
+  if (!has_names && !is_for_all && !calls) alternatives.by_depth = pricers_by_depth(pattern, layout, machine, model);
+  if (has_names) alternatives.price = with_library(price_on, library_exchange(pattern), layout, machine, model);
+  else if (!alternatives.by_depth) alternatives.price = price_on(machine);
+  if (!has_names && !is_for_all && alternatives.price)
+    alternatives.price = price_promising(std::move(alternatives.price), pattern, layout, machine, model, calls);
+  return rank(alternatives, layout, machine, calls, on_paths(strategies, paths, machine, model));
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
@@ -187,15 +174,13 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
                                      std::span<const Strategy> strategies, const Calls& calls,
                                      std::span<const DataPath> paths) {
   const RandomPattern blocks{1, 1, static_cast<double>(bytes)};
-  const auto price = with_library([&](const Machine& on) { return random_pricer(blocks, layout, on, model, calls); },
-                                  library_exchange(blocks, layout, BlockSizes::equal), layout, machine, model);
-  if (!strategies.empty())
-    return prefer_simplest_of_ties(
-        rank_given(price, on_paths(strategies, paths, machine, model), layout, layout.ranks(), calls), machine, calls);
-  return prefer_simplest_of_ties(
-      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::planned, paths),
-                       layout, layout.ranks(), calls),
-      machine, calls);
+  const Alternatives alternatives{
+      .price = with_library([&](const Machine& on) { return random_pricer(blocks, layout, on, model, calls); },
+                            library_exchange(blocks, layout, BlockSizes::equal), layout, machine, model),
+      .suggestions = [&] { return offered_strategies(layout, machine, model, Usage::planned, paths); },
+      .edges = layout.ranks(),
+      .has_edges = false};
+  return rank(alternatives, layout, machine, calls, on_paths(strategies, paths, machine, model));
 }
 
 }  // namespace commpass

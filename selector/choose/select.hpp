@@ -91,11 +91,6 @@ std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Str
                                         const Layout& layout, std::int64_t edges, const Calls& calls = {},
                                         SearchFrom from = SearchFrom::near_routes);
 
-/// Prices given strategies, the cheapest of a family for an automatic one, and sorts them in the same way.
-/// @throws NotApplicable if one does not apply or cannot be priced; InputError
-std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout,
-                                  std::int64_t edges, const Calls& calls = {});
-
 /// Prices one strategy for a pattern; of an automatic one the cheapest of its family.
 /// @throws NotApplicable, InputError
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,

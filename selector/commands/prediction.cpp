@@ -57,12 +57,16 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
               const auto paths = offered_paths(place, layout, machine);
               if (!strategies.empty())
                 return rank_strategies(*pattern, layout, machine, model, strategies, calls, RankingDepth::all, paths);
-              const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
-              auto suggestions = offered_strategies(layout, machine, model, Usage::planned, paths);
-              for (auto& strategy : offered_on_grid(cartesian->neighborhood, layout, machine, model, paths))
-                suggestions.push_back(std::move(strategy));
-              return prefer_simplest_of_ties(rank_suggestions(price, suggestions, layout, pattern->messages(), calls),
-                                             machine, calls);
+              const auto suggestions = [&] {
+                auto all = offered_strategies(layout, machine, model, Usage::planned, paths);
+                for (auto& strategy : offered_on_grid(cartesian->neighborhood, layout, machine, model, paths))
+                  all.push_back(std::move(strategy));
+                return all;
+              };
+              return rank({.price = pattern_pricer(*pattern, layout, machine, model, calls),
+                           .suggestions = suggestions,
+                           .edges = pattern->messages()},
+                          layout, machine, calls);
             }};
   }
   require_host(place, "a neighbourhood with very many edges", "use a smaller grid");

@@ -9,7 +9,7 @@
 
 #include "model/base/types.hpp"
 #include "model/pattern/pattern_statistics.hpp"
-#include "selector/choose/rank_named.hpp"
+#include "selector/choose/rank.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
 #include "selector/choose/ties.hpp"
