@@ -104,8 +104,8 @@ void AlltoallvEngine::forget_strays() noexcept {
 
 const Contender& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how) {
   const auto price = [&](std::size_t) {
-    return offer_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
-                           context_->machine);
+    return decide_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
+                            context_->machine);
   };
   return chooser_for(blocks.sizes).choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
 }
@@ -167,7 +167,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options)
   const auto& named = name_for(options);
   if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr, true};
   const auto blocks = blocks_for(options, data_.block_bytes());
-  auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
+  auto how = how_to_try_calls(*context_, options.planner, options.planner_seconds);
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || data_.is_in_place()) how = {};
   auto& chooser = chooser_for(blocks.sizes);

@@ -48,9 +48,8 @@ std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layou
 
 }  // namespace
 
-OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
-                             const DeviceUse& devices, PlannerMode planner, const Layout& layout,
-                             const Machine& machine) {
+Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
+                          const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine) {
   std::vector<Strategy> given;
   DataPath path;
   if (!named.empty()) {
@@ -66,10 +65,11 @@ OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& bloc
     return Contender{to_string(as_run(candidate)), candidate.cost.seconds,
                      survey_interval(candidate.cost.seconds, small_collective_seconds(layout, machine))};
   };
-  OneShotOffer offer{choice_of(ranking.front())};
-  if (planner == PlannerMode::estimate || !named.empty()) return offer;
-  offer.trials = with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
-  return offer;
+  Decision decision{choice_of(ranking.front())};
+  if (planner == PlannerMode::estimate || !named.empty()) return decision;
+  decision.contenders =
+      with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
+  return decision;
 }
 
 std::string unpriced_name(const std::string& family, const Layout& layout) {

@@ -28,9 +28,8 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
 /// @param sizes    of the blocks: do all ranks know them?
 /// @param devices  of all ranks
 /// @throws InputError, NotApplicable
-OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
-                             const DeviceUse& devices, PlannerMode planner, const Layout& layout,
-                             const Machine& machine);
+Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
+                          const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine);
 
 /// A member of a family, where none has a price.
 std::string unpriced_name(const std::string& family, const Layout& layout);

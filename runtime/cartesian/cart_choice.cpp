@@ -9,6 +9,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/choose/shared_pricing.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -76,7 +77,7 @@ std::vector<Strategy> find_others(const Context& context, const Neighborhood& ne
   return others;
 }
 
-/// The classes of all sizes, on rank 0. Collective.
+/// The decisions for classes of sizes, on every rank. Collective.
 std::vector<CartChoice::Class> choose_classes(const Context& context, const Neighborhood& neighborhood, bool is_same,
                                               CostModel model, std::string& explanation) {
   const MPI_Comm comm = context.comm.get();
@@ -84,14 +85,22 @@ std::vector<CartChoice::Class> choose_classes(const Context& context, const Neig
   std::optional<NeighborhoodPricer> pricer;
   all_or_none(comm, [&] { pricer.emplace(neighborhood, unit, context.layout, context.machine, model); });
   const auto others = find_others(context, neighborhood, *pricer, model);
+  const auto decisions = decided_by_rank_0(comm, [&] {
+    std::vector<Decision> all;
+    for (const auto& [from, strategy, predicted_s] : choose_by_size(*pricer, others)) {
+      auto& decision = all.emplace_back(Decision{{to_string(strategy), predicted_s}});
+      decision.from_bytes = static_cast<double>(from) * mean_of(unit);
+      decision.explanation =
+          fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
+                      format_bytes(decision.from_bytes), decision.strategy, format_seconds(predicted_s));
+    }
+    return all;
+  });
   std::vector<CartChoice::Class> classes;
   all_or_none(comm, [&] {
-    if (context.comm.rank() != 0) return;
-    for (const auto& [from, strategy, predicted_s] : choose_by_size(*pricer, others)) {
-      classes.push_back({static_cast<double>(from) * mean_of(unit), strategy, predicted_s});
-      explanation +=
-          fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
-                      format_bytes(classes.back().from_bytes), to_string(strategy), format_seconds(predicted_s));
+    for (const auto& decision : decisions) {
+      classes.push_back({decision.from_bytes, parse_strategy(decision.strategy), decision.predicted_s});
+      explanation += decision.explanation;
     }
   });
   return classes;
@@ -112,26 +121,6 @@ void tell(CartChoice& choice, const Context& context, const Neighborhood& neighb
     }
 }
 
-/// "from predicted strategy", a line each.
-std::string text_of(const std::vector<CartChoice::Class>& classes) {
-  std::string text;
-  for (const auto& c : classes)
-    text += fmt::format("{} {} {}\n", c.from_bytes, c.predicted_s.value_or(-1), to_string(c.strategy));
-  return text;
-}
-
-std::vector<CartChoice::Class> parse_classes(const std::string& text) {
-  std::vector<CartChoice::Class> classes;
-  for (const auto& line : split(text, '\n')) {
-    if (line.empty()) continue;
-    const auto pieces = split(line, ' ');
-    const auto predicted = *parse_number<double>(pieces[1]);
-    classes.push_back({*parse_number<double>(pieces[0]), parse_strategy(pieces[2]),
-                       predicted < 0 ? std::nullopt : std::optional(predicted)});
-  }
-  return classes;
-}
-
 CartChoice fixed(const std::string& strategy, const std::string& why, const Layout& layout, const Grid& grid) {
   const auto parsed = parse_host_strategy(strategy);
   make_route(parsed, layout, Pattern{layout.ranks(), {}});  // does it apply?
@@ -146,18 +135,14 @@ namespace {
 
 /// Rank 0 chooses by prices. Collective.
 CartChoice choose_by_prices(const Context& context, const Neighborhood& neighborhood, CostModel model) {
-  const MPI_Comm comm = context.comm.get();
-  std::string explanation;
-  auto alltoall = text_of(choose_classes(context, neighborhood, false, model, explanation));
-  auto allgather = text_of(choose_classes(context, neighborhood, true, model, explanation));
-  if (!has_few_edges(neighborhood))
-    explanation +=
-        fmt::format("Of more than {} edges ways on the grid alone are considered.\n", most_neighborhood_edges);
-  alltoall = broadcast(comm, alltoall);
-  allgather = broadcast(comm, allgather);
-  explanation = broadcast(comm, explanation);
   CartChoice choice;
-  all_or_none(comm, [&] { choice = {parse_classes(alltoall), parse_classes(allgather), explanation}; });
+  choice.alltoall = choose_classes(context, neighborhood, false, model, choice.explanation);
+  choice.allgather = choose_classes(context, neighborhood, true, model, choice.explanation);
+  if (!has_few_edges(neighborhood))
+    all_or_none(context.comm.get(), [&] {
+      choice.explanation +=
+          fmt::format("Of more than {} edges ways on the grid alone are considered.\n", most_neighborhood_edges);
+    });
   return choice;
 }
 

@@ -142,29 +142,26 @@ struct Choice {
 
 /// Rank 0 chooses. Collective.
 Choice choose(const Context& context, const Grid& grid, const HaloArray& array, CostModel model) {
-  const MPI_Comm comm = context.comm.get();
-  Choice choice;
-  choice.stages.resize(grid.dimensions());
-  double predicted = -1;
-  all_or_none(comm, [&] {
-    if (context.comm.rank() != 0) return;
-    if (!context.unpriced.empty()) {
+  const auto decide = [&] {
+    Decision decision;
+    auto stages = stages_of_faces(array);
+    if (context.unpriced.empty()) {
+      const auto ranking = rank_halos(grid, array, context.layout, context.machine, model);
+      stages = ranking.front().stages;
+      decision.predicted_s = ranking.front().predicted_s;
+      for (const auto& candidate : ranking)
+        decision.explanation +=
+            fmt::format("{} messages in {} stages: {}\n", candidate.messages,
+                        *std::ranges::max_element(candidate.stages) + 1, format_seconds(candidate.predicted_s));
+    } else {
       warn_unpriced(context.unpriced, 0);
-      choice.stages = stages_of_faces(array);
-      return;
     }
-    const auto ranking = rank_halos(grid, array, context.layout, context.machine, model);
-    choice.stages = ranking.front().stages;
-    predicted = ranking.front().predicted_s;
-    for (const auto& candidate : ranking)
-      choice.decision.explanation +=
-          fmt::format("{} messages in {} stages: {}\n", candidate.messages,
-                      *std::ranges::max_element(candidate.stages) + 1, format_seconds(candidate.predicted_s));
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, choice.stages.data(), static_cast<int>(choice.stages.size()), MPI_INT, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
-  choice.decision.explanation = broadcast(comm, choice.decision.explanation);
-  if (predicted >= 0) choice.decision.predicted_s = predicted;
+    decision.strategy = join(stages, "x");
+    return std::vector{std::move(decision)};
+  };
+  Choice choice{{}, std::move(decided_by_rank_0(context.comm.get(), decide).front())};
+  for (const auto& stage : split(std::exchange(choice.decision.strategy, {}), 'x'))
+    choice.stages.push_back(*parse_number<int>(stage));
   return choice;
 }
 

@@ -88,37 +88,23 @@ WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const Se
 
 std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const WisdomKey& key, const Layout& layout,
                                PlannerMode planner) {
-  std::string strategy;
-  struct {
-    double seconds;
-    int requests;
-  } word{};
-  all_or_none(comm, [&] {
-    if (rank_in(comm) != 0) return;
+  const auto known_here = [&]() -> std::vector<Decision> {
     const auto* entry = known.wisdom.find(key, planner);
-    if (!entry || !runs_here(entry->strategy, layout)) return;
-    strategy = entry->strategy;
-    word = {entry->seconds, static_cast<int>(entry->new_requests ? RequestLife::immediate : RequestLife::persistent)};
-  });
-  strategy = broadcast(comm, strategy);
-  if (strategy.empty()) return {};
-  COMMPASS_MPI_CALL(MPI_Bcast, &word, sizeof(word), MPI_BYTE, 0, comm);
-  Decision decision;
-  all_or_none(comm, [&] {
-    decision.strategy = strategy;
-    decision.requests = static_cast<RequestLife>(word.requests);
-    decision.measured_s = word.seconds;
+    if (!entry || !runs_here(entry->strategy, layout)) return {};
+    Decision decision{{.strategy = entry->strategy, .measured_s = entry->seconds}};
+    if (entry->new_requests) decision.requests = RequestLife::immediate;
     decision.explanation =
-        fmt::format("{}: it was measured before on such a pattern as the fastest{}, and took {}.\n", strategy,
-                    decision.requests == RequestLife::immediate ? ", with new requests each time" : "",
-                    format_seconds(word.seconds));
-  });
-  return decision;
+        fmt::format("{}: it was measured before on such a pattern as the fastest{}, and took {}.\n", entry->strategy,
+                    entry->new_requests ? ", with new requests each time" : "", format_seconds(entry->seconds));
+    return {std::move(decision)};
+  };
+  auto decisions = decided_by_rank_0(comm, known_here);
+  return decisions.empty() ? std::nullopt : std::optional(std::move(decisions.front()));
 }
 
 void keep_wisdom(KnownWisdom& known, const WisdomKey& key, const Decision& decision) {
   if (known.file.empty() || !decision.measured_s) return;
-  const WisdomEntry entry{key, decision.strategy, decision.requests == RequestLife::immediate, decision.planner,
+  const WisdomEntry entry{key, decision.strategy, decision.requests == RequestLife::immediate, decision.how.planner,
                           *decision.measured_s};
   known.wisdom.learn(entry);
   try {

@@ -9,7 +9,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
-#include "runtime/choose/selection.hpp"
+#include "runtime/choose/decision.hpp"
 #include "selector/choose/wisdom.hpp"
 
 namespace commpass {

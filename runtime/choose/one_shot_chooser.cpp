@@ -1,18 +1,13 @@
 #include "runtime/choose/one_shot_chooser.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <new>
 #include <utility>
 
-#include "model/base/text.hpp"
-#include "runtime/choose/end_round.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
@@ -34,39 +29,12 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
   return of_neighbour >> std::min(2 * (distance - 1), most_shift);
 }
 
-constexpr char line_end = '\n', field_end = ' ';
-
-/// What rank 0 tells of a class: how long pricing it took, how long a neighbouring class is to wait, and the time that
-/// trials may lose; the cheapest, and those to be timed.
-std::string lines_of(const OneShotOffer& offer, Seconds pricing_s, Seconds loss_max_s) {
-  std::vector<Contender> contenders{offer.cheapest};
-  contenders.insert(contenders.end(), offer.trials.begin(), offer.trials.end());
-  return fmt::format("{1}{0}{2}{0}{3}\n{4}\n", field_end, pricing_s,
-                     patience_for(pricing_s, offer.cheapest.predicted_s.value_or(0)), loss_max_s, to_text(contenders));
-}
-
-/// The lines of all classes, which rank 0 prices. Collective. @throws Error, the same on every rank
-std::vector<std::string> priced_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price,
-                                          Seconds loss_max_s) {
-  const auto text = found_by_rank_0(comm, [&] {
-    std::string lines;
-    for (std::size_t i = 0; i < classes; ++i) {
-      const double begin = MPI_Wtime();
-      const auto offer = price(i);
-      lines += lines_of(offer, MPI_Wtime() - begin, loss_max_s);
-    }
-    return lines;
-  });
-  return insist([&] { return split(text, line_end); });
-}
-
 }  // namespace
 
-HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds) {
-  if (seconds) check_planner_seconds(*seconds);
-  const auto mode = planner.value_or(context.planner);
-  if (!context.may_try_calls || context.layout.ranks() == 1) return {};
-  return {mode, seconds.value_or(default_planner_seconds(mode))};
+HowToChoose how_to_try_calls(const Context& context, std::optional<PlannerMode> planner,
+                             std::optional<Seconds> seconds) {
+  const auto how = how_to_choose(context, planner, seconds);
+  return context.may_try_calls && context.layout.ranks() > 1 ? how : HowToChoose{};
 }
 
 std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what) {
@@ -90,12 +58,12 @@ OneShotChooser::Decisions::const_iterator OneShotChooser::nearest_in(const Decis
 const Contender* OneShotChooser::nearest(const std::string& family, const ExchangeClass& wanted) const {
   const auto found = families_.find(family);
   if (found == families_.end() || found->second.decided.empty()) return nullptr;
-  return &nearest_in(found->second.decided, wanted)->second.choice;
+  return &nearest_in(found->second.decided, wanted)->second;
 }
 
 const Contender& OneShotChooser::run_of(Decided& decided, PlannerMode planner) {
   is_lasting_ = !decided.trials;
-  if (is_lasting_ || planner == PlannerMode::estimate) return decided.choice;
+  if (is_lasting_ || planner == PlannerMode::estimate) return decided;
   tried_ = &decided;
   return decided.contenders[decided.trials->next()];
 }
@@ -107,13 +75,13 @@ const Contender& OneShotChooser::choose(const std::string& name, const ExchangeC
   auto& family = insist([&]() -> auto& { return families_[name]; });
   const auto own = family.decided.find(wanted);
   if (own != family.decided.end()) {
-    if (own->second.planner >= how.planner) return run_of(own->second, how.planner);
+    if (own->second.how.planner >= how.planner) return run_of(own->second, how.planner);
   } else if (!family.decided.empty()) {
     const auto& [near, decided] = *nearest_in(family.decided, wanted);
     const auto asked = ++insist([&]() -> auto& { return family.asked[wanted]; });
     // Who pays for timing pays for as much pricing, too.
     const bool is_affordable = how.planner != PlannerMode::estimate && decided.pricing_s <= how.seconds;
-    if (!is_affordable && asked < patience_at(distance(near, wanted), decided.patience)) return decided.choice;
+    if (!is_affordable && asked < patience_at(distance(near, wanted), decided.patience)) return decided;
   }
   decide(name, std::span(&wanted, 1), price, how);
   family.asked.erase(wanted);
@@ -126,14 +94,10 @@ void OneShotChooser::end_round(Decided& decided) {
   end_round_together(comm_, trials);
   if (!trials.is_over()) return;
   if (tell_) try {
-      std::vector<std::string> names;
-      for (const auto& contender : decided.contenders) names.push_back(contender.strategy);
-      tell_("Measured" + explain(trials, names));
+      tell_("Measured" + explain(trials, decided.contenders));
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it is told, and no more
     }
-  const auto fastest = trials.fastest();
-  decided.choice = std::move(decided.contenders[fastest]);
-  decided.choice.measured_s = trials.median_s(fastest);
+  decided.take_fastest(trials);
   decided.trials.reset();
 }
 
@@ -146,27 +110,30 @@ const Contender& OneShotChooser::choose_another() {
   auto& tried = *std::exchange(tried_, nullptr);
   if (tried.trials->next() == 0) tried.trials.reset();  // without the baseline nothing is found
   else if (tried.trials->drop_next()) end_round(tried);
-  return run_of(tried, tried.planner);
+  return run_of(tried, tried.how.planner);
 }
 
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
                             const HowToChoose& how) {
   assemble(comm_);
-  const auto lines = priced_by_rank_0(comm_, classes.size(), price, how.seconds);
+  const auto price_all = [&] {
+    std::vector<Decision> decisions;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const double begin = MPI_Wtime();
+      auto& decision = decisions.emplace_back(price(i));
+      decision.how = how;
+      decision.pricing_s = MPI_Wtime() - begin;
+      decision.patience = patience_for(decision.pricing_s, decision.predicted_s.value_or(0));
+    }
+    return decisions;
+  };
+  auto told = decided_by_rank_0(comm_, price_all);
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    Decided decided;
-    decided.planner = how.planner;
-    insist([&] {
-      const auto numbers = split(lines[2 * i], field_end);
-      decided.pricing_s = *parse_number<Seconds>(numbers[0]);
-      decided.patience = *parse_number<std::int64_t>(numbers[1]);
-      decided.contenders = parse_contenders(lines[2 * i + 1]);
-      decided.choice = decided.contenders.front();
-      decided.contenders.erase(decided.contenders.begin());
-      if (decided.contenders.size() > 1 && how.planner != PlannerMode::estimate)
-        decided.trials.emplace(decided.contenders.size(),
-                               TrialBounds{.loss_max_s = *parse_number<Seconds>(numbers[2])});
-    });
+    Decided decided{std::move(told[i])};
+    decided.how.planner = how.planner;
+    if (decided.contenders.size() > 1 && how.planner != PlannerMode::estimate)
+      insist(
+          [&] { decided.trials.emplace(decided.contenders.size(), TrialBounds{.loss_max_s = decided.how.seconds}); });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
     if (is_new || how.planner != PlannerMode::estimate) place->second = std::move(decided);

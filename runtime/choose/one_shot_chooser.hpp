@@ -13,33 +13,18 @@
 #include <vector>
 
 #include "model/base/types.hpp"
-#include "runtime/choose/contender.hpp"
+#include "runtime/choose/decision.hpp"
 #include "selector/choose/exchange_class.hpp"
-#include "selector/choose/planner_mode.hpp"
-#include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
 
-struct Context;
-
-/// How a choice is made: by price, or by timing, too. The same on every rank.
-struct HowToChoose {
-  PlannerMode planner = PlannerMode::estimate;
-  Seconds seconds = 0;  ///< that timing may lose; so long may rank 0 price a new class at once, too
-};
-
-/// @param planner,seconds  the wanted mode and time; nothing: as the context says @throws InputError
-HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds);
+/// The same for calls, which are timed only where the context lets them be. The same on every rank.
+HowToChoose how_to_try_calls(const Context& context, std::optional<PlannerMode> planner,
+                             std::optional<Seconds> seconds);
 
 /// Writes the timed strategies on stderr, on rank 0 if COMMPASS_VERBOSE asks for it.
 /// @param what  the kind of exchange
 std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what);
-
-/// What rank 0 offers for a class.
-struct OneShotOffer {
-  Contender cheapest;
-  std::vector<Contender> trials{};  ///< those to be timed, the baseline first, if timing is asked for
-};
 
 /// Returns on all ranks at about the same time, and makes progress on exchanges in flight meanwhile: so begins a trial.
 /// Collective.
@@ -58,8 +43,9 @@ class OneShotChooser {
   explicit OneShotChooser(MPI_Comm comm, std::function<void(const std::string& text)> tell = {})
       : comm_(comm), tell_(std::move(tell)) {}
 
-  /// Offers, on rank 0 alone, for the class of that number among those that are to be decided.
-  using Price = std::function<OneShotOffer(std::size_t number)>;
+  /// Decides, on rank 0 alone, for the class of that number among those that are to be decided. If timing is asked for,
+  /// its contenders are timed, the baseline first.
+  using Price = std::function<Decision(std::size_t number)>;
 
   /// What a class runs. Collective; all ranks ask for the same, in the same order. It may not be asked again for an
   /// exchange: it counts. Takes no memory for a class that was asked for before and is not decided now.
@@ -88,12 +74,7 @@ class OneShotChooser {
   const Contender* nearest(const std::string& family, const ExchangeClass& wanted) const;
 
  private:
-  struct Decided {
-    Contender choice{};
-    Seconds pricing_s = 0;      ///< how long that took
-    std::int64_t patience = 0;  ///< exchanges of a neighbouring class before that is priced
-    PlannerMode planner = PlannerMode::estimate;
-    std::vector<Contender> contenders{};
+  struct Decided : Decision {
     std::optional<TrialTimer> trials{};  ///< of the contenders, while they are timed
   };
   using Decisions = std::map<ExchangeClass, Decided>;

@@ -61,8 +61,10 @@ Decision decision_of(const Alternatives& alternatives, const Layout& layout, con
   };
   const auto exceeds = [](const Candidate& candidate) { return candidate.exceeded_limit != nullptr; };
   const auto allowed = std::find_if(ranking.begin() + 1, ranking.end(), exceeds);
-  return {contender_of(ranking.front()), explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
-          options.planner, contenders_of(std::span(ranking.begin(), allowed), options.planner, contender_of)};
+  return {contender_of(ranking.front()),
+          explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
+          {},
+          contenders_of(std::span(ranking.begin(), allowed), options.how.planner, contender_of)};
 }
 
 std::span<const DataPath> paths_of(const SelectionOptions& options) {
@@ -70,20 +72,10 @@ std::span<const DataPath> paths_of(const SelectionOptions& options) {
   return options.paths;
 }
 
-/// That of rank 0 on every rank: a line with the choice and its contenders, and the explanation. Collective.
-Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options) {
-  const auto text = found_by_rank_0(comm, [&] {
-    decision.contenders.insert(decision.contenders.begin(), decision);
-    return to_text(decision.contenders) + "\n" + decision.explanation;
-  });
-  all_or_none(comm, [&] {
-    const auto line_end = text.find('\n');
-    decision.contenders = parse_contenders(text.substr(0, line_end));
-    static_cast<Contender&>(decision) = decision.contenders.front();
-    decision.contenders.erase(decision.contenders.begin());
-    decision.explanation = text.substr(line_end + 1);
-  });
-  decision.planner = options.planner;
+/// That of rank 0 on every rank. Collective.
+Decision share(MPI_Comm comm, const Decision& own, const SelectionOptions& options) {
+  auto decision = std::move(decided_by_rank_0(comm, [&] { return std::vector{own}; }).front());
+  decision.how = options.how;
   decision.is_of_family = options.automatic.has_value();
   return decision;
 }
@@ -135,7 +127,7 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
           decision_of(alternatives_of(shared, at_once, pattern, layout, machine, options), layout, machine, options);
     });
   });
-  return share(comm, std::move(decision), options);
+  return share(comm, decision, options);
 }
 
 std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
@@ -170,7 +162,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
-  return share(comm, std::move(decision), options);
+  return share(comm, decision, options);
 }
 
 /// The strategy that runs where nothing has a price, as rank 0 says.
@@ -178,11 +170,11 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
   const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
-  Decision decision{{strategy}, fmt::format("{}: no strategy has a price. {}\n", strategy, why), options.planner};
+  Decision decision{{strategy}, fmt::format("{}: no strategy has a price. {}\n", strategy, why), options.how};
   decision.is_of_family = options.automatic.has_value();
   // Without prices it is not known which ones may be the best.
-  if (options.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});
-  if (options.planner == PlannerMode::patient && !options.automatic)
+  if (options.how.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});
+  if (options.how.planner == PlannerMode::patient && !options.automatic)
     for (const auto& suggestion : suggest_strategies(layout)) decision.contenders.push_back({to_string(suggestion)});
   return decision;
 }
@@ -196,12 +188,12 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
   struct {
     double calls;
     std::int64_t most_edges_gathered;
-    int model, planner;
-  } word{mine.calls.value_or(0), options.most_edges_gathered, static_cast<int>(mine.model),
-         static_cast<int>(mine.planner)};
+    HowToChoose how;
+    CostModel model;
+  } word{mine.calls.value_or(0), options.most_edges_gathered, mine.how, mine.model};
   COMMPASS_MPI_CALL(MPI_Bcast, &word, sizeof(word), MPI_BYTE, 0, comm);
-  options.model = static_cast<CostModel>(word.model);
-  options.planner = static_cast<PlannerMode>(word.planner);
+  options.model = word.model;
+  options.how = word.how;
   options.calls = word.calls > 0 ? Calls(word.calls) : std::nullopt;
   options.most_edges_gathered = word.most_edges_gathered;
   return options;

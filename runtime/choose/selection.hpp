@@ -10,20 +10,11 @@
 #include <vector>
 
 #include "model/pattern/grid.hpp"
-#include "runtime/choose/contender.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/plan/plan.hpp"
-#include "selector/choose/planner_mode.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
-
-/// The contender that runs, and how it was found.
-struct Decision : Contender {
-  std::string explanation;
-  PlannerMode planner = PlannerMode::estimate;  ///< as agreed
-  std::vector<Contender> contenders{};          ///< those to be timed then, the best first; with estimate none
-  bool is_of_family = false;                    ///< was a family named (SelectionOptions::automatic)?
-};
 
 struct SelectionOptions {
   CostModel model = CostModel::burst;
@@ -34,7 +25,7 @@ struct SelectionOptions {
       automatic{};  ///< choose from its family alone (selector/choose/family.hpp); the same on every rank
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
-  PlannerMode planner = PlannerMode::estimate;
+  HowToChoose how{};
   std::vector<DataPath> paths{};  ///< on which data may be exchanged, the same on every rank; empty: in host memory
 };
 

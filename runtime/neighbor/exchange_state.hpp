@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "runtime/choose/selection.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/batch_requests.hpp"
 #include "runtime/execute/executor.hpp"

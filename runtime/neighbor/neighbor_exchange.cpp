@@ -80,7 +80,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   draft.reset();
   attempt(intent.failure, [&] {
     const bool is_named = !name.empty();
-    if (options.planner_seconds) check_planner_seconds(*options.planner_seconds);
+    const auto how = how_to_choose(context, options.planner, options.planner_seconds);
     if (is_named) {
       intent.strategy = parse_strategy(name);
       intent.path = intent.strategy.path;
@@ -95,7 +95,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
                                           context.threads,
                                           is_named ? std::optional(intent.strategy) : std::nullopt,
                                           context.grid,
-                                          options.planner.value_or(context.planner)};
+                                          how};
     } else if (pattern_need(intent.strategy) == PatternNeed::nothing && intent.path.copies == 1) {
       draft.begin(intent.strategy);
     }
@@ -121,13 +121,13 @@ std::vector<DataPath> paths_to_choose_from(const Context& context, const DeviceU
 
 /// Chooses a strategy that is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-            std::optional<Seconds> planner_seconds, const DeviceUse& devices, Intent& intent) {
+            const DeviceUse& devices, Intent& intent) {
   const MPI_Comm comm = context.comm.get();
   auto& wisdom = *context.wisdom;
   std::optional<WisdomKey> key;
   std::optional<Decision> known;
   if ((devices.is_used || wisdom.is_used) && !intent.selection->automatic) {
-    auto planner_of_root = static_cast<int>(intent.selection->planner);
+    auto planner_of_root = static_cast<int>(intent.selection->how.planner);
     COMMPASS_MPI_CALL(MPI_Bcast, &planner_of_root, 1, MPI_INT, 0, comm);
     const auto planner = static_cast<PlannerMode>(planner_of_root);
     if (devices.is_used) {
@@ -143,7 +143,7 @@ void decide(const Context& context, const Context::Address& address, const Buffe
                       : select_strategy(comm, context.layout, with_loops ? *with_loops : context.machine, given.sends,
                                         *intent.selection);
   if (!chosen.contenders.empty() && context.layout.ranks() > 1) {
-    choose_by_trials(context, address, given, planner_seconds, chosen);
+    choose_by_trials(context, address, given, chosen);
     if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, chosen); });
   }
   all_or_none(comm, [&] {
@@ -203,7 +203,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
     opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch(), devices);
   }
   if (opening.has_failed) agree(comm, intent.failure);
-  if (intent.selection) decide(*context, address, given, options.planner_seconds, opening.devices, intent);
+  if (intent.selection) decide(*context, address, given, opening.devices, intent);
   bool are_edges_matched = opening.are_edges_matched;
   draft.use(intent.decision.requests);
   const bool shares_copies = intent.path.copies > 1 && opening.devices.is_used;

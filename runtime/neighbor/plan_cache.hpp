@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/choose/selection.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/plan/plan.hpp"

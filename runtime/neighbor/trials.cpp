@@ -7,7 +7,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
-#include "runtime/choose/end_round.hpp"
 #include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -39,12 +38,6 @@ struct ScratchReceives {
   }
 };
 
-struct Trial {
-  Contender contender;
-  Strategy strategy;
-  std::unique_ptr<Executor> executor;  ///< none: it could not be planned
-};
-
 /// The strategies to try, the baseline first; of a family its members alone. Of ours, standard and the best by its
 /// price, in `patient` all, are tried with new requests each time, too.
 std::vector<Contender> trials_for(const Decision& decision) {
@@ -57,7 +50,7 @@ std::vector<Contender> trials_for(const Decision& decision) {
     strategy.path = {};
     const auto name = to_string(strategy);
     if (name == "mpi") continue;
-    if (decision.planner != PlannerMode::patient && contender.strategy != by_price.front().strategy &&
+    if (decision.how.planner != PlannerMode::patient && contender.strategy != by_price.front().strategy &&
         (decision.is_of_family || name != "standard"))
       continue;
     result.push_back(contender);
@@ -66,26 +59,29 @@ std::vector<Contender> trials_for(const Decision& decision) {
   return result;
 }
 
-/// Plans all of them. Collective.
-std::vector<Trial> plan_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-                               const Decision& decision) {
-  std::vector<Trial> trials;
+/// Plans all of them, and leaves those in the decision that can be planned. Collective.
+std::vector<std::unique_ptr<Executor>> plan_trials(const Context& context, const Context::Address& address,
+                                                   const BuffersAndEdges& given, Decision& decision) {
+  std::vector<std::unique_ptr<Executor>> executors;
+  std::vector<Contender> planned;
+  std::vector<Strategy> strategies;
   all_or_none(context.comm.get(), [&] {
-    for (auto& contender : trials_for(decision))
-      trials.push_back({contender, parse_strategy(contender.strategy), nullptr});
+    decision.contenders = trials_for(decision);
+    for (const auto& contender : decision.contenders) strategies.push_back(parse_strategy(contender.strategy));
   });
-  for (auto& trial : trials) {
+  for (std::size_t i = 0; i < strategies.size(); ++i) {
     try {
       ExchangeDraft draft(context, address, given);
-      draft.use(trial.contender.requests);
-      trial.executor = draft.make(trial.strategy);
+      draft.use(decision.contenders[i].requests);
+      executors.push_back(draft.make(strategies[i]));
+      planned.push_back(decision.contenders[i]);
     } catch (const MpiError&) {
       throw;
     } catch (const Error&) {  // the same on every rank
     }
   }
-  std::erase_if(trials, [](const Trial& trial) { return !trial.executor; });
-  return trials;
+  decision.contenders = std::move(planned);
+  return executors;
 }
 
 /// The user's stream on a device, whose work follows the exchange.
@@ -111,29 +107,24 @@ Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, i
 }
 
 /// Times them in rounds of several exchanges each. Collective. @throws Error, the same on every rank
-TrialTimer time_trials(MPI_Comm comm, std::span<const Trial> trials, const UsersStream& users, Seconds budget) {
+TrialTimer time_trials(MPI_Comm comm, std::span<const std::unique_ptr<Executor>> trials, const UsersStream& users,
+                       Seconds budget) {
   // A sample is long enough for the clock, and short enough to lie within a time slice.
   const TrialBounds bounds{
       .warm_rounds = 2, .rounds_max = 1000, .loss_max_s = budget, .loss = TrialLoss::whole, .sample_s = 100e-6};
   std::optional<TrialTimer> timer;
   all_or_none(comm, [&] { timer.emplace(trials.size(), bounds); });
   while (!timer->is_over())
-    if (timer->note(time_some(comm, *trials[timer->next()].executor, users, timer->exchanges())))
+    if (timer->note(time_some(comm, *trials[timer->next()], users, timer->exchanges())))
       end_round_together(comm, *timer);
   return std::move(*timer);
-}
-
-std::string trial_name(const Contender& contender) {
-  return contender.strategy + (contender.requests == RequestLife::immediate ? " with new requests each time" : "");
 }
 
 }  // namespace
 
 void choose_by_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-                      std::optional<Seconds> seconds, Decision& decision) {
+                      Decision& decision) {
   const MPI_Comm comm = context.comm.get();
-  Seconds budget = seconds.value_or(default_planner_seconds(decision.planner));
-  COMMPASS_MPI_CALL(MPI_Bcast, &budget, 1, MPI_DOUBLE, 0, comm);
   std::optional<ScratchReceives> scratch;
   auto tried = given;
   UsersStream users{{}, context.stream};
@@ -144,17 +135,13 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
     tried.receives = scratch->edges;
     if (given.sides.receives) tried.sides.receive_ends = Ends::reached;  // in one allocation
   });
-  auto trials = plan_trials(context, address, tried, decision);
+  const auto trials = plan_trials(context, address, tried, decision);
   if (trials.empty()) return;  // planning then reports the error
-  auto timer = time_trials(comm, trials, users, budget);
-  const auto best = timer.fastest();
+  auto timer = time_trials(comm, trials, users, decision.how.seconds);
   all_or_none(comm, [&] {
-    std::vector<std::string> names;
-    for (const auto& trial : trials) names.push_back(trial_name(trial.contender));
-    static_cast<Contender&>(decision) = trials[best].contender;
-    decision.measured_s = timer.median_s(best);
-    decision.explanation += fmt::format("Measured for up to {}", format_seconds(budget)) +
-                            explain(timer, names, fmt::format(" of {} exchanges", timer.exchanges()));
+    decision.explanation += fmt::format("Measured for up to {}", format_seconds(decision.how.seconds)) +
+                            explain(timer, decision.contenders, fmt::format(" of {} exchanges", timer.exchanges()));
+    decision.take_fastest(timer);
   });
 }
 

@@ -1,9 +1,7 @@
 // Times strategies of an exchange before one is planned. Private to the runtime.
 #pragma once
 
-#include <optional>
-
-#include "runtime/choose/selection.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/context.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
 
@@ -14,9 +12,8 @@ namespace commpass {
 /// decision is never slower than the baseline. Rank 0 explains it. Does not write to the receive buffer, and may read
 /// the send buffer. Leaves out strategies that cannot be planned. Collective.
 /// @param decision  the same on every rank, before and after
-/// @param seconds   for timed exchanges, as rank 0 gives them; strategies that take longer are not timed
 /// @throws MpiError; Error, the same on every rank, if there is no memory
 void choose_by_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-                      std::optional<Seconds> seconds, Decision& decision);
+                      Decision& decision);
 
 }  // namespace commpass

@@ -97,7 +97,7 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
   const double messages = options.messages.value_or(first_messages),
                bytes = options.messages ? options.bytes : first_bytes;
   const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
-  const auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
+  const auto how = how_to_try_calls(*context_, options.planner, options.planner_seconds);
   const auto price = [&](std::size_t) {
     return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots, how.planner);
   };
@@ -122,7 +122,7 @@ SparseChosen SparseChooser::choose_another(const SparseChosen& tried) {
 }
 
 /// On rank 0.
-OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner) {
+Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner) {
   constexpr bool constant_size = true;  // puts are left out where there are no slots
   if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
   const auto choice_of = [](const SparseCandidate& candidate) {
@@ -132,23 +132,23 @@ OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_s
   std::erase_if(ranking, [&](const SparseCandidate& candidate) {
     return !has_slots && discovery_row(candidate.strategy.discovery).constant_size_only;
   });
-  OneShotOffer offer{choice_of(ranking.front())};
-  if (planner == PlannerMode::estimate) return offer;
+  Decision decision{choice_of(ranking.front())};
+  if (planner == PlannerMode::estimate) return decision;
   // Trials keep their communicators all the time, and their window for as long as this.
   std::set<std::string> routes;
   const bool has_large_window = window_bytes(statistics, context_->layout.ranks()) > most_window_to_try;
-  for (const auto& candidate : ranking) {
-    if (offer.trials.size() == most_timed(planner)) break;
+  const auto is_tried = [&](const SparseCandidate& candidate) {
     const auto& strategy = candidate.strategy;
-    if (!offer.trials.empty() && discovery_row(strategy.discovery).constant_size_only && has_large_window) continue;
-    if (!strategy.is_direct()) {
-      const auto route = to_string(strategy.route);
-      if (routes.size() == StagedRoutes::most_split && !routes.contains(route)) continue;
-      routes.insert(route);
-    }
-    offer.trials.push_back(choice_of(candidate));
-  }
-  return offer;
+    if (&candidate != ranking.data() && discovery_row(strategy.discovery).constant_size_only && has_large_window)
+      return false;
+    if (strategy.is_direct()) return true;
+    const auto route = to_string(strategy.route);
+    if (routes.size() == StagedRoutes::most_split && !routes.contains(route)) return false;
+    routes.insert(route);
+    return true;
+  };
+  decision.contenders = contenders_of(std::span<const SparseCandidate>(ranking), planner, choice_of, is_tried);
+  return decision;
 }
 
 /// For numbers and sizes of messages that are far apart, so that any exchange has something near. Collective.

@@ -75,7 +75,7 @@ class SparseChooser {
   /// Does the strategy that the environment names fit an exchange?
   bool fits(const SparseRequest& request);
   SparseChosen cheapest(const SparseRequest& request);
-  OneShotOffer price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner);
+  Decision price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner);
   void decide_first();
 
   std::shared_ptr<const Context> context_;

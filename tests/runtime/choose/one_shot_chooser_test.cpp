@@ -39,7 +39,7 @@ class OneShotChooserTest : public testing::Test {
   const std::string& choose(int digits, Seconds predicted_s) {
     const auto price = [&](std::size_t) {
       ++priced_;
-      return OneShotOffer{{std::to_string(digits) + " by rank " + std::to_string(rank_of()), predicted_s}};
+      return Decision{{std::to_string(digits) + " by rank " + std::to_string(rank_of()), predicted_s}};
     };
     return chooser_.choose("", of_digits(digits), price).strategy;
   }
@@ -87,7 +87,7 @@ TEST_F(OneShotChooserTest, FrequentClassesArePriced) {
 
 TEST_F(OneShotChooserTest, ThatFailsOnRankZeroFailsOnAllAndIsTriedAgain) {
   for (int turn = 0; turn < 2; ++turn) {
-    const auto price = [&](std::size_t) -> OneShotOffer { throw InputError("a place", "bad", "mend it"); };
+    const auto price = [&](std::size_t) -> Decision { throw InputError("a place", "bad", "mend it"); };
     EXPECT_NE(test::common_error([&] { chooser_.choose("", of_digits(5), price); }).find("a place"), std::string::npos);
   }
   EXPECT_EQ(choose(5, much_longer_than_pricing), "5 by rank 0");

@@ -35,10 +35,10 @@ class OneShotTrialsTest : public testing::Test {
  protected:
   static constexpr HowToChoose by_measuring{PlannerMode::measure, 0.1}, by_price{};
 
-  OneShotOffer offer(const std::vector<std::string>& names) {
+  Decision offer(const std::vector<std::string>& names) {
     ++offers_;
-    OneShotOffer offer{{names.back(), predicted_s_}};
-    for (const auto& name : names) offer.trials.push_back({name, predicted_s_});
+    Decision offer{{names.back(), predicted_s_}};
+    for (const auto& name : names) offer.contenders.push_back({name, predicted_s_});
     return offer;
   }
   const Contender& choose(const HowToChoose& how = by_measuring, int digits = 1) {
