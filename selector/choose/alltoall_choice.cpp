@@ -56,38 +56,26 @@ void add_more_ranks(Candidate& mpi, const Pricer& price, const LibraryExchange& 
   mpi.cost.seconds += more_ranks * operations.alltoallv_rank_s.value_or(0);
 }
 
-/// The pricer of the messages that the library sends. The layout must live as long as the result.
-std::function<Pricer(const LibraryAlgorithm&)> library_pricer(const RandomPattern& blocks, const Layout& layout,
-                                                              const Machine& machine, CostModel model) {
-  const auto unlimited = std::make_shared<const Machine>(without_limits(machine));
-  return [=, &layout](const LibraryAlgorithm& algorithm) -> Pricer {
+/// The layout and the machine must live as long as the result.
+Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
+                       BlockSizes sizes) {
+  const auto exchange = library_exchange(blocks, layout, sizes);
+  const auto price_on = [=, &layout](const Machine& on, const LibraryAlgorithm* algorithm) {
     auto sent = blocks;
-    if (algorithm.exchanges_nothing && !unlimited->operations.alltoallv_rank_s) {
+    if (algorithm && algorithm->exchanges_nothing && !on.operations.alltoallv_rank_s) {
       const double density = (blocks.density_on_node * (layout.max_ppn() - 1) +
                               blocks.density_off_node * (layout.ranks() - layout.max_ppn())) /
                              std::max(1, layout.ranks() - 1);
       sent = {.block_bytes = blocks.block_bytes * density, .ranks_drawn = blocks.ranks_drawn};
     }
-    return [unlimited, price = random_pricer(sent, layout, *unlimited, model, {}, Usage::once)](
-               std::span<const Strategy> strategies) { return price(strategies); };
+    return random_pricer(sent, layout, on, model, {}, Usage::once);
   };
-}
-
-/// The layout and the machine must live as long as the result.
-Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
-                       BlockSizes sizes) {
-  const auto exchange = library_exchange(blocks, layout, sizes);
-  const bool is_measured = exchange.function == LibraryFunction::alltoallv &&
-                           library_call(machine.operations, Usage::once).call_s.has_value();
-  auto plain = random_pricer(blocks, layout, machine, model, {}, Usage::once);
-  if (!is_measured && model == CostModel::burst)
-    plain =
-        with_library_price(std::move(plain), library_pricer(blocks, layout, machine, model), exchange, layout, machine);
-  return [=, &layout, &machine, price = std::move(plain),
+  const bool is_call_measured = is_measured(exchange, machine, Usage::once);
+  return [=, &layout, &machine, price = with_library_price(price_on, exchange, layout, machine, model, Usage::once),
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates)
-      if (is_measured && is_of_library(candidate)) add_more_ranks(candidate, price, exchange, layout, machine);
+      if (is_call_measured && is_of_library(candidate)) add_more_ranks(candidate, price, exchange, layout, machine);
     if (sizes == BlockSizes::told)
       for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
     return candidates;

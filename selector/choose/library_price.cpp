@@ -25,12 +25,13 @@ Seconds visiting_seconds(const LibraryExchange& exchange, const LibraryAlgorithm
   return std::max(0.0, layout.ranks() - 1 - exchange.messages_of_rank) * visit_s.value_or(default_alltoallv_rank_s);
 }
 
-Candidate price_mpi(const Strategy& mpi, const std::function<Pricer(const LibraryAlgorithm&)>& of_library,
-                    const LibraryExchange& exchange, const Layout& layout, const Machine& machine) {
+/// @param unlimited  the machine without limits
+Candidate price_mpi(const Strategy& mpi, const PricerOn& price_on, const LibraryExchange& exchange,
+                    const Layout& layout, const Machine& machine, const Machine& unlimited) {
   const auto algorithm = library_algorithm(exchange, layout, machine);
   auto strategy = algorithm.strategy;
   strategy.path = mpi.path;
-  auto candidate = of_library(algorithm)(std::span(&strategy, 1)).front();
+  auto candidate = price_on(unlimited, &algorithm)(std::span(&strategy, 1)).front();
   candidate.strategy = mpi;
   candidate.exceeded_limit =
       candidate.demand ? exceeded_limit(machine.limits, *candidate.demand, candidate.buffered_bytes_max) : nullptr;
@@ -83,10 +84,17 @@ Seconds turning_seconds(double block_bytes, const Layout& layout, const Machine&
   return copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
 }
 
-Pricer with_library_price(Pricer own, std::function<Pricer(const LibraryAlgorithm&)> of_library,
-                          const LibraryExchange& exchange, const Layout& layout, const Machine& machine) {
-  return [=, &layout, &machine, own = std::move(own),
-          of_library = std::move(of_library)](std::span<const Strategy> strategies) {
+bool is_measured(const LibraryExchange& exchange, const Machine& machine, Usage usage) {
+  return (usage == Usage::planned || exchange.function == LibraryFunction::alltoallv) &&
+         library_call(machine.operations, usage).call_s;
+}
+
+Pricer with_library_price(const PricerOn& price_on, const LibraryExchange& exchange, const Layout& layout,
+                          const Machine& machine, CostModel model, Usage usage) {
+  auto own = price_on(machine, nullptr);
+  if (model != CostModel::burst || is_measured(exchange, machine, usage)) return own;
+  const auto unlimited = std::make_shared<const Machine>(without_limits(machine));
+  return [=, &layout, &machine](std::span<const Strategy> strategies) {
     const auto is_mpi = [](const Strategy& strategy) { return strategy.route == "mpi"; };
     if (std::ranges::none_of(strategies, is_mpi)) return own(strategies);
     std::vector<Strategy> others;
@@ -95,7 +103,7 @@ Pricer with_library_price(Pricer own, std::function<Pricer(const LibraryAlgorith
     std::vector<Candidate> candidates;
     auto next = priced.begin();
     for (const auto& strategy : strategies)
-      candidates.push_back(is_mpi(strategy) ? price_mpi(strategy, of_library, exchange, layout, machine)
+      candidates.push_back(is_mpi(strategy) ? price_mpi(strategy, price_on, exchange, layout, machine, *unlimited)
                                             : std::move(*next++));
     return candidates;
   };

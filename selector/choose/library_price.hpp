@@ -33,13 +33,18 @@ LibraryAlgorithm library_algorithm(const LibraryExchange& exchange, const Layout
 /// What Bruck's algorithm takes beyond its messages: each rank turns its blocks in memory before and after.
 Seconds turning_seconds(double block_bytes, const Layout& layout, const Machine& machine);
 
-/// A pricer that prices `mpi`, too: by the messages of the library's algorithm, the blocks that Bruck's algorithm turns
-/// in memory, and the visits of MPI_Alltoallv to ranks to which a rank sends nothing. The layout and the machine must
-/// live as long as the result.
-/// @param own         prices all other strategies
-/// @param of_library  makes the pricer of the library's messages, which knows no limits (without_limits), when it is
-/// needed. Where the library exchanges empty messages, of an exchange in which each pair has a block
-Pricer with_library_price(Pricer own, std::function<Pricer(const LibraryAlgorithm&)> of_library,
-                          const LibraryExchange& exchange, const Layout& layout, const Machine& machine);
+/// Makes the pricer of strategies on a machine, which lives as long as it.
+/// @param algorithm  the library's, whose messages are priced; null: strategies of ours are
+using PricerOn = std::function<Pricer(const Machine& machine, const LibraryAlgorithm* algorithm)>;
+
+/// Was the library's call measured that runs such an exchange?
+bool is_measured(const LibraryExchange& exchange, const Machine& machine, Usage usage);
+
+/// A pricer that prices `mpi`, too, where its call was not measured: by the messages of the library's algorithm without
+/// limits, the blocks that Bruck's algorithm turns in memory, and the visits of MPI_Alltoallv to ranks to which a rank
+/// sends nothing. Under other models than burst that of the machine. The layout and the machine must live as long as
+/// the result.
+Pricer with_library_price(const PricerOn& price_on, const LibraryExchange& exchange, const Layout& layout,
+                          const Machine& machine, CostModel model, Usage usage = Usage::planned);
 
 }  // namespace commpass

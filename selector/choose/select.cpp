@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -130,36 +129,19 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
   return rank(alternatives, layout, machine, calls, std::span(&strategy, 1)).front();
 }
 
-namespace {
-
-/// A pricer that prices `mpi` as it would be called, where the call that a plan makes was not measured.
-/// @param price_on  makes the pricer of a machine
-Pricer with_library(const std::function<Pricer(const Machine&)>& price_on, const LibraryExchange& exchange,
-                    const Layout& layout, const Machine& machine, CostModel model) {
-  auto price = price_on(machine);
-  if (model != CostModel::burst || library_call(machine.operations, Usage::planned).call_s) return price;
-  const auto unlimited = std::make_shared<const Machine>(without_limits(machine));
-  return with_library_price(
-      std::move(price),
-      [=](const LibraryAlgorithm&) -> Pricer {
-        return [unlimited, on_it = price_on(*unlimited)](std::span<const Strategy> all) { return on_it(all); };
-      },
-      exchange, layout, machine);
-}
-
-}  // namespace
-
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model, std::span<const Strategy> strategies, const Calls& calls,
                                        RankingDepth depth, std::span<const DataPath> paths) {
-  const auto price_on = [&](const Machine& on) { return pattern_pricer(pattern, layout, on, model, calls); };
+  const auto price_on = [&](const Machine& on, const LibraryAlgorithm*) {
+    return pattern_pricer(pattern, layout, on, model, calls);
+  };
   Alternatives alternatives{.price = {},
                             .suggestions = [&] { return strategies_for(pattern, layout, machine, model, {}, paths); },
                             .edges = pattern.messages()};
   const bool has_names = !strategies.empty(), is_for_all = depth == RankingDepth::all;
   if (!has_names && !is_for_all && !calls) alternatives.by_depth = pricers_by_depth(pattern, layout, machine, model);
-  if (has_names) alternatives.price = with_library(price_on, library_exchange(pattern), layout, machine, model);
-  else if (!alternatives.by_depth) alternatives.price = price_on(machine);
+  if (has_names) alternatives.price = with_library_price(price_on, library_exchange(pattern), layout, machine, model);
+  else if (!alternatives.by_depth) alternatives.price = price_on(machine, nullptr);
   if (!has_names && !is_for_all && alternatives.price)
     alternatives.price = price_promising(std::move(alternatives.price), pattern, layout, machine, model, calls);
   return rank(alternatives, layout, machine, calls, on_paths(strategies, paths, machine, model));
@@ -174,9 +156,12 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
                                      std::span<const Strategy> strategies, const Calls& calls,
                                      std::span<const DataPath> paths) {
   const RandomPattern blocks{1, 1, static_cast<double>(bytes)};
+  const auto price_on = [&](const Machine& on, const LibraryAlgorithm*) {
+    return random_pricer(blocks, layout, on, model, calls);
+  };
   const Alternatives alternatives{
-      .price = with_library([&](const Machine& on) { return random_pricer(blocks, layout, on, model, calls); },
-                            library_exchange(blocks, layout, BlockSizes::equal), layout, machine, model),
+      .price =
+          with_library_price(price_on, library_exchange(blocks, layout, BlockSizes::equal), layout, machine, model),
       .suggestions = [&] { return offered_strategies(layout, machine, model, Usage::planned, paths); },
       .edges = layout.ranks(),
       .has_edges = false};
