@@ -17,6 +17,8 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "selector/choose/family.hpp"
+#include "selector/choose/offer.hpp"
 
 namespace commpass {
 
@@ -69,7 +71,8 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
   int has_prices = 0;
   all_or_none(comm_.get(), [&] {
     data_.make_room(context_->layout.ranks());
-    has_prices = context_->unpriced.empty() && !paths_with_prices(context_->layout, context_->machine).empty() ? 1 : 0;
+    has_prices =
+        context_->unpriced.empty() && !device_paths(context_->layout, context_->machine, true, false).empty() ? 1 : 0;
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &has_prices, 1, MPI_INT, 0, comm_.get());
   has_device_prices_ = has_prices != 0;
@@ -120,7 +123,8 @@ const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text)
   }
   if (!named.choice && !context_->unpriced.empty()) {
     warn_unpriced(context_->unpriced, comm_.rank());
-    named.choice = Contender{text.empty() ? unpriced_alltoallv : unpriced_name(text, context_->layout)};
+    named.choice = Contender{text.empty() ? unpriced_alltoallv
+                                          : to_string(unpriced_member(parse_strategy(text), context_->layout))};
   }
   return named_.emplace(text, std::move(named)).first->second;
 }
@@ -231,7 +235,7 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
                 : "it is the fastest by prediction, or the simplest of its ties, for blocks about like these, as was "
                   "decided in a "
                   "call that was waited for"};
-  return {named.empty() ? "standard" : unpriced_name(named, context_->layout),
+  return {named.empty() ? "standard" : to_string(unpriced_member(parse_strategy(named), context_->layout)),
           {},
           "nothing was decided yet in a call that was waited for"};
 }

@@ -7,7 +7,6 @@
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/survey_interval.hpp"
 #include "model/route/catalogue.hpp"
-#include "selector/choose/family.hpp"
 #include "selector/choose/offer.hpp"
 
 namespace commpass {
@@ -20,33 +19,11 @@ Strategy parse_one_shot_strategy(const std::string& text) {
   return strategy;
 }
 
-std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine) {
-  std::vector<DataPath> paths;
-  try {
-    paths = offered_paths(DataPlace::device, layout, machine);
-  } catch (const InputError&) {
-    return {};
-  }
-  std::erase_if(paths, [](const DataPath& path) { return path.copies > 1; });
-  return paths;
-}
-
 const std::string& decisions_for(const std::string& named, const DeviceUse& devices) {
   static const std::string staged = "@staged", any_path = "@device";
   if (!named.empty() || !devices.is_used) return named;
   return devices.is_refused ? staged : any_path;
 }
-
-namespace {
-
-std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layout& layout, const Machine& machine) {
-  auto paths = devices.is_used ? paths_with_prices(layout, machine) : std::vector<DataPath>();
-  if (devices.is_refused) std::erase(paths, DataPath{DataPath::Kind::device});
-  if (paths.empty()) paths.assign(host_paths.begin(), host_paths.end());
-  return paths;
-}
-
-}  // namespace
 
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
                           const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine) {
@@ -57,9 +34,11 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
     path = std::exchange(given.front().path, {});
   }
   const bool times_all = planner == PlannerMode::patient && named.empty();
+  std::vector<DataPath> paths;
+  if (devices.is_used) paths = device_paths(layout, machine, !devices.is_refused, false);
   auto ranking = rank_one_shot(blocks, layout, machine, CostModel::burst, given, sizes,
                                times_all ? RankingDepth::all : RankingDepth::cheapest,
-                               paths_to_choose_from(devices, layout, machine));
+                               paths.empty() ? std::span<const DataPath>(host_paths) : paths);
   if (!named.empty()) ranking.front().strategy.path = path;
   const auto choice_of = [&](const Candidate& candidate) {
     return Contender{to_string(as_run(candidate)), candidate.cost.seconds,
@@ -70,14 +49,6 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   decision.contenders =
       with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
   return decision;
-}
-
-std::string unpriced_name(const std::string& family, const Layout& layout) {
-  auto strategy = parse_strategy(family);
-  const auto path = std::exchange(strategy.path, {});
-  strategy = unpriced_member(strategy, layout);
-  strategy.path = path;
-  return to_string(strategy);
 }
 
 }  // namespace commpass

@@ -16,9 +16,6 @@ namespace commpass {
 /// @throws InputError; NotApplicable for strategies that no one-shot exchange can run
 Strategy parse_one_shot_strategy(const std::string& text);
 
-/// The paths of data on devices that have a price; none if it is absent. Copies are made by each rank itself.
-std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine);
-
 /// Among which decisions a choice is: those for data on devices are apart from those for data in host memory.
 /// @param named  empty, or an automatic strategy. The path of that is named with it
 const std::string& decisions_for(const std::string& named, const DeviceUse& devices);
@@ -30,8 +27,5 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
 /// @throws InputError, NotApplicable
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
                           const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine);
-
-/// A member of a family, where none has a price.
-std::string unpriced_name(const std::string& family, const Layout& layout);
 
 }  // namespace commpass

@@ -103,22 +103,6 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   return intent;
 }
 
-/// The paths of data on devices that have a price and can run; none: the data is staged.
-std::vector<DataPath> paths_to_choose_from(const Context& context, const DeviceUse& devices, PlannerMode planner) {
-  if (!context.unpriced.empty()) return {};
-  std::vector<DataPath> paths;
-  try {
-    paths = offered_paths(DataPlace::device, context.layout, context.machine);
-  } catch (const InputError&) {
-    return {};
-  }
-  std::erase_if(paths, [&](const DataPath& path) {
-    if (path.kind == DataPath::Kind::device) return devices.is_refused;
-    return path.copies > 1 && planner != PlannerMode::estimate;  // shared copies are not timed
-  });
-  return paths;
-}
-
 /// Chooses a strategy that is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             const DeviceUse& devices, Intent& intent) {
@@ -131,7 +115,12 @@ void decide(const Context& context, const Context::Address& address, const Buffe
     COMMPASS_MPI_CALL(MPI_Bcast, &planner_of_root, 1, MPI_INT, 0, comm);
     const auto planner = static_cast<PlannerMode>(planner_of_root);
     if (devices.is_used) {
-      all_or_none(comm, [&] { intent.selection->paths = paths_to_choose_from(context, devices, planner); });
+      // Shared copies are not timed. Without a path the data is staged.
+      all_or_none(comm, [&] {
+        if (context.unpriced.empty())
+          intent.selection->paths =
+              device_paths(context.layout, context.machine, !devices.is_refused, planner == PlannerMode::estimate);
+      });
     } else {
       key = wisdom_key(comm, wisdom, given.sends);
       known = recall(comm, wisdom, *key, context.layout, planner);

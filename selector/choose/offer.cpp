@@ -63,15 +63,23 @@ void require_price(const Strategy& strategy, const Machine& machine, CostModel m
     throw NotApplicable(to_string(strategy), reason);
 }
 
-std::vector<DataPath> offered_paths(DataPlace place, const Layout& layout, const Machine& machine) {
-  if (place == DataPlace::host) return {host_paths.begin(), host_paths.end()};
+std::vector<DataPath> device_paths(const Layout& layout, const Machine& machine, bool are_taken, bool copies_shared) {
   using Kind = DataPath::Kind;
   std::vector<DataPath> paths{{Kind::device}, {Kind::staged}};
   std::set<int> processes;
   for (const auto& copy : machine.device_to_host) processes.insert(copy.processes);
   for (const int copies : processes)
     if (copies > 1 && copies <= layout.max_ppn()) paths.push_back({Kind::staged, copies});
-  std::erase_if(paths, [&](const DataPath& path) { return !lacking(path, machine).empty(); });
+  std::erase_if(paths, [&](const DataPath& path) {
+    return !lacking(path, machine).empty() || (path.kind == Kind::device && !are_taken) ||
+           (path.copies > 1 && !copies_shared);
+  });
+  return paths;
+}
+
+std::vector<DataPath> offered_paths(DataPlace place, const Layout& layout, const Machine& machine) {
+  if (place == DataPlace::host) return {host_paths.begin(), host_paths.end()};
+  auto paths = device_paths(layout, machine);
   if (paths.empty())
     throw InputError("profile " + machine.name, "it has neither device messages nor copies in both directions",
                      "use one that was measured with devices, or name data in host memory");

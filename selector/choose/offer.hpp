@@ -21,6 +21,12 @@ std::string lacking(const SparseStrategy& strategy, const Machine& machine);
 /// A reason why a path cannot be priced for any strategy on a machine, or empty.
 std::string lacking(const DataPath& path, const Machine& machine);
 
+/// The paths for data on devices whose prices a machine knows, in the order of offered_paths; they may be none.
+/// @param are_taken      does MPI take device memory?
+/// @param copies_shared  may several processes copy the data of one?
+std::vector<DataPath> device_paths(const Layout& layout, const Machine& machine, bool are_taken = true,
+                                   bool copies_shared = true);
+
 /// The paths for data in some place whose prices a machine knows, in the order that breaks ties: for data on devices
 /// those of pointers, of one process that copies, and of as many as copies were measured with and a node has ranks.
 /// @throws InputError if there are none
