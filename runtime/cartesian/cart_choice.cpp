@@ -57,22 +57,21 @@ std::vector<Strategy> find_others(const Context& context, const Neighborhood& ne
                                   const NeighborhoodPricer& pricer, CostModel model) {
   std::vector<Strategy> others;
   if (!has_few_edges(neighborhood)) return others;
-  const MPI_Comm comm = context.comm.get();
   const auto edges = std::int64_t{context.layout.ranks()} * neighborhood.size();
-  const auto evaluators = evaluators_of(comm, context.layout, edges);
-  all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
-    if (!evaluators) return;
-    for (const auto times : probed_times) {
-      Pricer price;
-      all_or_none(evaluators.get(), [&] { price = pricer.edge_pricer(times); });
-      share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-        auto strategies = offered_strategies(context.layout, context.machine, model);
-        for (auto& strategy : suggest_on_grid(neighborhood, context.layout)) strategies.push_back(std::move(strategy));
-        const auto ranking = rank_suggestions(shared, strategies, context.layout, edges);
-        for (auto& strategy : promising_others(ranking, neighborhood, context.layout))
-          if (std::ranges::find(others, strategy) == others.end()) others.push_back(std::move(strategy));
-      });
-    }
+  const auto prices_of = [&](MPI_Comm evaluators) {
+    std::vector<Pricer> prices;
+    all_or_none(evaluators, [&] {
+      for (const auto times : probed_times) prices.push_back(pricer.edge_pricer(times));
+    });
+    return prices;
+  };
+  share_pricing(context.comm.get(), context.layout, edges, prices_of, [&](std::span<const Pricer> shared) {
+    auto strategies = offered_strategies(context.layout, context.machine, model);
+    for (auto& strategy : suggest_on_grid(neighborhood, context.layout)) strategies.push_back(std::move(strategy));
+    for (const auto& price : shared)
+      for (auto& strategy :
+           promising_others(rank_suggestions(price, strategies, context.layout, edges), neighborhood, context.layout))
+        if (std::ranges::find(others, strategy) == others.end()) others.push_back(std::move(strategy));
   });
   return others;
 }

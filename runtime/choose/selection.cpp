@@ -72,64 +72,6 @@ std::span<const DataPath> paths_of(const SelectionOptions& options) {
   return options.paths;
 }
 
-/// That of rank 0 on every rank. Collective.
-Decision share(MPI_Comm comm, const Decision& own, const SelectionOptions& options) {
-  auto decision = std::move(decided_by_rank_0(comm, [&] { return std::vector{own}; }).front());
-  decision.how = options.how;
-  decision.is_of_family = options.automatic.has_value();
-  return decision;
-}
-
-/// What ranks share the work of: the pricers of a very large pattern, or that of the whole alone.
-std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                               const SelectionOptions& options, unsigned threads) {
-  if (!options.automatic && !options.calls)
-    if (auto by_depth = pricers_by_depth(pattern, layout, machine, options.model, threads))
-      return {std::move(by_depth->whole), std::move(by_depth->sketch), std::move(by_depth->part)};
-  return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
-}
-
-/// What a pattern offers.
-/// @param shared   of pricers_of
-/// @param at_once  how many strategies the ranks that share them price at once
-Alternatives alternatives_of(std::span<const Pricer> shared, std::size_t at_once, const Pattern& pattern,
-                             const Layout& layout, const Machine& machine, const SelectionOptions& options) {
-  Alternatives alternatives{
-      .price = shared.front(),
-      .suggestions =
-          [&] { return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options)); },
-      .edges = pattern.messages(),
-      .family = options.automatic,
-      .at_once = std::max(at_once, fewest_finalists)};
-  if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
-  else if (!options.automatic)
-    alternatives.price =
-        price_promising(std::move(alternatives.price), pattern, layout, machine, options.model, options.calls);
-  return alternatives;
-}
-
-/// Prices every strategy for the whole pattern.
-Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
-                        const Totals& totals, const SelectionOptions& options) {
-  auto pattern = gather_pattern(comm, sends);
-  const auto evaluators = evaluators_of(comm, layout, totals.edges);
-  const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
-  Decision decision;
-  all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
-    if (!evaluators) return;
-    share_pattern(evaluators.get(), pattern);
-    std::vector<Pricer> prices;
-    all_or_none(evaluators.get(),
-                [&] { prices = pricers_of(pattern, layout, machine, options, std::min(threads, options.threads)); });
-    const auto at_once = static_cast<std::size_t>(ranks_in(evaluators.get()));
-    share_pricing(evaluators.get(), prices, [&](std::span<const Pricer> shared) {
-      decision =
-          decision_of(alternatives_of(shared, at_once, pattern, layout, machine, options), layout, machine, options);
-    });
-  });
-  return share(comm, decision, options);
-}
-
 std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
   const auto messages = static_cast<double>(totals.on_node + totals.off_node);
   const auto part = [&](double of) { return messages > 0 ? of / messages : 0; };
@@ -141,28 +83,65 @@ std::string explain_totals(const Totals& totals, const Layout& layout, std::int6
       100 * part(static_cast<double>(totals.on_node)), totals.messages_max);
 }
 
-/// Prices strategies for a random pattern with the same totals.
-Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine& machine, const Totals& totals,
-                              const SelectionOptions& options) {
-  const auto evaluators = evaluators_of(comm, layout, 0);
+/// What an exchange offers.
+/// @param pattern  null: it is not gathered, and the totals are known alone
+/// @param shared   of pricers_of
+/// @param at_once  how many strategies the ranks that share them price at once
+Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> shared, std::size_t at_once,
+                             const Layout& layout, const Machine& machine, const SelectionOptions& options) {
+  Alternatives alternatives{.price = shared.front(),
+                            .suggestions = {},
+                            .edges = pattern ? pattern->messages() : layout.ranks(),
+                            .has_edges = pattern != nullptr,
+                            .family = options.automatic,
+                            .at_once = std::max(at_once, fewest_finalists)};
+  alternatives.suggestions = [&, pattern] {
+    return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, paths_of(options))
+                   : offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));
+  };
+  if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
+  else if (pattern && !options.automatic)
+    alternatives.price =
+        price_promising(std::move(alternatives.price), *pattern, layout, machine, options.model, options.calls);
+  return alternatives;
+}
+
+/// What ranks share the work of: the pricers of a very large pattern, or that of the whole alone.
+std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                               const SelectionOptions& options, unsigned threads) {
+  if (!options.automatic && !options.calls)
+    if (auto by_depth = pricers_by_depth(pattern, layout, machine, options.model, threads))
+      return {std::move(by_depth->whole), std::move(by_depth->sketch), std::move(by_depth->part)};
+  return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
+}
+
+/// Prices strategies for the whole pattern, or for a random one with the same totals.
+Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                          const Totals& totals, const SelectionOptions& options) {
+  const bool is_gathered = totals.edges <= options.most_edges_gathered;
+  auto pattern = is_gathered ? gather_pattern(comm, sends) : Pattern();
+  std::size_t at_once = 1;
+  const auto prices_of = [&](MPI_Comm evaluators) -> std::vector<Pricer> {
+    if (!is_gathered)
+      return {random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls)};
+    at_once = static_cast<std::size_t>(ranks_in(evaluators));
+    share_pattern(evaluators, pattern);
+    const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
+    std::vector<Pricer> prices;
+    all_or_none(evaluators,
+                [&] { prices = pricers_of(pattern, layout, machine, options, std::min(threads, options.threads)); });
+    return prices;
+  };
   Decision decision;
-  all_or_none(comm, [&] {
-    if (!evaluators) return;
-    const Pricer price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
-    share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      const auto suggestions = [&] {
-        return offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));
-      };
-      decision = decision_of({.price = shared,
-                              .suggestions = suggestions,
-                              .edges = layout.ranks(),
-                              .has_edges = false,
-                              .family = options.automatic},
-                             layout, machine, options);
-    });
-    if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
+  share_pricing(comm, layout, is_gathered ? totals.edges : 0, prices_of, [&](std::span<const Pricer> shared) {
+    decision = decision_of(alternatives_of(is_gathered ? &pattern : nullptr, shared, at_once, layout, machine, options),
+                           layout, machine, options);
+    if (!is_gathered) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
-  return share(comm, decision, options);
+  decision = std::move(decided_by_rank_0(comm, [&] { return std::vector{decision}; }).front());
+  decision.how = options.how;
+  decision.is_of_family = options.automatic.has_value();
+  return decision;
 }
 
 /// The strategy that runs where nothing has a price, as rank 0 says.
@@ -206,9 +185,7 @@ Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& mac
   options = agreed(comm, options);
   if (const auto why = broadcast(comm, why_unpriced(layout, machine)); !why.empty())
     return decide_without_prices(comm, why, layout, options);
-  const auto totals = sum_up(comm, layout, sends);
-  return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)
-                                                     : decide_by_statistics(comm, layout, machine, totals, options);
+  return decide_by_prices(comm, layout, machine, sends, sum_up(comm, layout, sends), options);
 }
 
 }  // namespace commpass

@@ -144,8 +144,15 @@ void share_pricing(MPI_Comm comm, std::span<const Pricer> prices,
   broadcast(comm, {});
 }
 
-void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide) {
-  share_pricing(comm, std::span(&price, 1), [&](std::span<const Pricer> shared) { decide(shared.front()); });
+void share_pricing(MPI_Comm comm, const Layout& layout, std::int64_t edges,
+                   const std::function<std::vector<Pricer>(MPI_Comm evaluators)>& prices_of,
+                   const std::function<void(std::span<const Pricer> shared)>& decide) {
+  const auto evaluators = evaluators_of(comm, layout, edges);
+  all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
+    if (!evaluators) return;
+    const auto prices = prices_of(evaluators.get());
+    share_pricing(evaluators.get(), prices, decide);
+  });
 }
 
 }  // namespace commpass

@@ -34,7 +34,12 @@ OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t 
 /// MpiError
 void share_pricing(MPI_Comm comm, std::span<const Pricer> prices,
                    const std::function<void(std::span<const Pricer> shared)>& decide);
-/// The same with one pricer.
-void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide);
+/// The same on those of `comm` that take part in pricing. Collective over `comm`.
+/// @param edges      see evaluators_of
+/// @param prices_of  gives the pricers of a rank that takes part; collective over these ranks
+/// @throws Error, the same on every rank
+void share_pricing(MPI_Comm comm, const Layout& layout, std::int64_t edges,
+                   const std::function<std::vector<Pricer>(MPI_Comm evaluators)>& prices_of,
+                   const std::function<void(std::span<const Pricer> shared)>& decide);
 
 }  // namespace commpass

@@ -168,8 +168,9 @@ TEST_F(Selection, EndsWithAnErrorIfARankFailsToPriceItsShare) {
   };
   std::string message;
   try {
-    share_pricing(comm(), price,
-                  [&](const Pricer& shared) { shared(suggest_strategies(Layout::with_ppn(ranks(), 2))); });
+    share_pricing(comm(), std::span(&price, 1), [&](std::span<const Pricer> shared) {
+      shared.front()(suggest_strategies(Layout::with_ppn(ranks(), 2)));
+    });
   } catch (const Error& error) {
     message = error.what();
   }
@@ -194,8 +195,8 @@ TEST_F(Selection, PricesStrategiesOfOneScheduleOnOneRank) {
     priced += mine.size();
     return candidates;
   };
-  share_pricing(comm(), price, [&](const Pricer& shared) {
-    const auto candidates = shared(strategies);
+  share_pricing(comm(), std::span(&price, 1), [&](std::span<const Pricer> shared) {
+    const auto candidates = shared.front()(strategies);
     for (std::size_t i = 0; i < strategies.size(); ++i)
       EXPECT_EQ(candidates[i].strategy, strategies[i]) << "in the given order";
   });
