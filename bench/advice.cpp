@@ -11,7 +11,7 @@
 #include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/choose/parallel.hpp"
-#include "selector/choose/rivalry_turns.hpp"
+#include "selector/choose/rivalry.hpp"
 #include "selector/report/advice.hpp"
 
 namespace commpass::bench {

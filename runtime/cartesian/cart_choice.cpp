@@ -23,10 +23,7 @@ namespace commpass {
 const CartChoice::Class& CartChoice::choose(const std::vector<Bytes>& bytes, bool is_same) const {
   const auto total = std::accumulate(bytes.begin(), bytes.end(), 0.0);
   const double mean = bytes.empty() ? 0 : total / static_cast<double>(bytes.size());
-  const auto& classes = is_same ? allgather : alltoall;
-  const auto after =
-      std::ranges::find_if(classes.begin() + 1, classes.end(), [&](const Class& c) { return c.from_bytes > mean; });
-  return *std::prev(after);
+  return class_of(is_same ? allgather : alltoall, mean);
 }
 
 bool CartChoice::is_all_local() const {

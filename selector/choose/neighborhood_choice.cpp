@@ -167,10 +167,4 @@ std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, 
   return classes;
 }
 
-const NeighborhoodClass& class_of(std::span<const NeighborhoodClass> classes, double bytes) {
-  auto found = classes.begin();
-  while (std::next(found) != classes.end() && static_cast<double>(std::next(found)->from_bytes) <= bytes) ++found;
-  return *found;
-}
-
 }  // namespace commpass

@@ -73,6 +73,11 @@ std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const
 std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {});
 
 /// The class of a size. @param classes  at least one
-const NeighborhoodClass& class_of(std::span<const NeighborhoodClass> classes, double bytes);
+template <class Class>
+const Class& class_of(const std::vector<Class>& classes, double bytes) {
+  auto found = classes.begin();
+  while (std::next(found) != classes.end() && static_cast<double>(std::next(found)->from_bytes) <= bytes) ++found;
+  return *found;
+}
 
 }  // namespace commpass

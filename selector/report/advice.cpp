@@ -18,7 +18,7 @@
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/profile_note.hpp"
-#include "selector/choose/rivalry_turns.hpp"
+#include "selector/choose/rivalry.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/environment/interposed_call.hpp"
 

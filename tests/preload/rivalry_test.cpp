@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "preload/report.hpp"
-#include "selector/choose/rivalry_turns.hpp"
 #include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
