@@ -32,7 +32,7 @@ KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& la
 WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends);
 
 /// The earlier measurement for this key, as a decision; nothing where there is none, or it cannot run here. Collective.
-/// @param key  on rank 0
+/// @param key,planner  on rank 0
 std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const WisdomKey& key, const Layout& layout,
                                PlannerMode planner);
 

@@ -7,10 +7,13 @@
 #include <limits>
 
 #include "model/base/text.hpp"
+#include "model/cost/value_loops.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"
+#include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/shared_pricing.hpp"
 #include "runtime/choose/unpriced.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -186,6 +189,33 @@ Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& mac
   if (const auto why = broadcast(comm, why_unpriced(layout, machine)); !why.empty())
     return decide_without_prices(comm, why, layout, options);
   return decide_by_prices(comm, layout, machine, sends, sum_up(comm, layout, sends), options);
+}
+
+Decision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
+                        const DeviceUse& devices, SelectionOptions options,
+                        const std::function<void(Decision&)>& time) {
+  const MPI_Comm comm = context.comm.get();
+  const auto& layout = context.layout;
+  auto& wisdom = *context.wisdom;
+  std::optional<WisdomKey> key;
+  if (devices.is_used && !options.automatic) {
+    // Shared copies are not timed. Without a path the data is staged.
+    all_or_none(comm, [&] {
+      if (context.unpriced.empty())
+        options.paths =
+            device_paths(layout, context.machine, !devices.is_refused, options.how.planner == PlannerMode::estimate);
+    });
+  } else if (wisdom.is_used && !options.automatic) {
+    key = wisdom_key(comm, wisdom, sends);
+    if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return std::move(*known);
+  }
+  std::optional<Machine> with_loops;
+  if (are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
+  auto decision = select_strategy(comm, layout, with_loops ? *with_loops : context.machine, sends, options);
+  if (decision.contenders.empty() || layout.ranks() == 1) return decision;
+  time(decision);
+  if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, decision); });
+  return decision;
 }
 
 }  // namespace commpass

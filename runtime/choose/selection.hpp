@@ -11,7 +11,7 @@
 
 #include "model/pattern/grid.hpp"
 #include "runtime/choose/decision.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/plan/planning.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -26,8 +26,17 @@ struct SelectionOptions {
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
   HowToChoose how{};
-  std::vector<DataPath> paths{};  ///< on which data may be exchanged, the same on every rank; empty: in host memory
+  std::vector<DataPath> paths{};  ///< on which data may be exchanged, on rank 0; empty: in host memory
 };
+
+/// The decision for an exchange that is planned: that of an earlier measurement; else by prices, and by trials where
+/// these are asked for, whose result is kept. The same on every rank. Collective.
+/// @param are_values  see ExchangeOptions
+/// @param options     of a strategy that is not named, without paths
+/// @param time        times the contenders of a decision, and decides by that; collective
+/// @throws Error, the same on every rank
+Decision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
+                        const DeviceUse& devices, SelectionOptions options, const std::function<void(Decision&)>& time);
 
 /// The cheapest strategy, the same on every rank. Collective.
 ///

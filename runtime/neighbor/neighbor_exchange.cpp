@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <functional>
 
-#include "model/cost/value_loops.hpp"
 #include "model/mixed.hpp"
 #include "model/route/catalogue.hpp"
-#include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/piece_kernel.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
 #include "runtime/plan/planning.hpp"
 #include "runtime/planned_exchanges.hpp"
-#include "selector/choose/offer.hpp"
 
 namespace commpass {
 
@@ -106,36 +102,9 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
 /// Chooses a strategy that is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             const DeviceUse& devices, Intent& intent) {
-  const MPI_Comm comm = context.comm.get();
-  auto& wisdom = *context.wisdom;
-  std::optional<WisdomKey> key;
-  std::optional<Decision> known;
-  if ((devices.is_used || wisdom.is_used) && !intent.selection->automatic) {
-    auto planner_of_root = static_cast<int>(intent.selection->how.planner);
-    COMMPASS_MPI_CALL(MPI_Bcast, &planner_of_root, 1, MPI_INT, 0, comm);
-    const auto planner = static_cast<PlannerMode>(planner_of_root);
-    if (devices.is_used) {
-      // Shared copies are not timed. Without a path the data is staged.
-      all_or_none(comm, [&] {
-        if (context.unpriced.empty())
-          intent.selection->paths =
-              device_paths(context.layout, context.machine, !devices.is_refused, planner == PlannerMode::estimate);
-      });
-    } else {
-      key = wisdom_key(comm, wisdom, given.sends);
-      known = recall(comm, wisdom, *key, context.layout, planner);
-    }
-  }
-  std::optional<Machine> with_loops;
-  if (!known && given.are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
-  auto chosen = known ? std::move(*known)
-                      : select_strategy(comm, context.layout, with_loops ? *with_loops : context.machine, given.sends,
-                                        *intent.selection);
-  if (!chosen.contenders.empty() && context.layout.ranks() > 1) {
-    choose_by_trials(context, address, given, chosen);
-    if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, chosen); });
-  }
-  all_or_none(comm, [&] {
+  auto chosen = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
+                               [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
+  all_or_none(context.comm.get(), [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
     if (intent.selection->automatic) intent.strategy.path = intent.path;
