@@ -19,17 +19,17 @@ void Rivalry::add(Seconds library_s, Seconds ours_s, Seconds loss_s) {
   trials_.round()[library] = library_s;
   trials_.round()[ours] = ours_s;
   trials_.end_round();
-  if (trials_.is_over()) close(trials_.ratio(ours));
+  if (trials_.is_over()) close(trials_.ratio(ours), trials_.fastest() == ours);
 }
 
 void Rivalry::leave() {
-  if (trials_.is_warm()) return close({0, 0, 0});
+  if (trials_.is_warm()) return close({0, 0, 0}, false);
   trials_.end_round();
 }
 
-void Rivalry::close(const MedianInterval& ratio) {
+void Rivalry::close(const MedianInterval& ratio, bool is_ours) {
   ratio_ = ratio;
-  is_ours_ = ratio.median > 0 && ratio.high < 1;
+  is_ours_ = is_ours;
   tries_at_ = calls_ * growth;
   trials_.restart();
 }

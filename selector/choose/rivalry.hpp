@@ -63,7 +63,7 @@ class Rivalry {
  private:
   static constexpr std::size_t library = 0, ours = 1;  // contenders
 
-  void close(const MedianInterval& ratio);
+  void close(const MedianInterval& ratio, bool is_ours);
 
   std::int64_t calls_ = 0, tries_at_;
   bool is_ours_ = false;
