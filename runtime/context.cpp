@@ -6,10 +6,10 @@
 #include <cstdio>
 
 #include "model/machine/named_parameters.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/choose/find_machine.hpp"
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/choose/known_wisdom.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -27,7 +27,7 @@ struct Context {
   Layout layout;
   Machine machine;
   EnvironmentNames named{};    ///< what the environment of rank 0 names, as it fits the layout
-  std::string unpriced{};      ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
+  std::string unpriced{};      ///< why nothing has a price (runtime/choose/decision.hpp), as rank 0 says; empty: it has
   std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
   PlannerMode planner = PlannerMode::estimate;  ///< unless told, as the environment of rank 0 says
   bool may_try_calls = true;  ///< may calls be trials (OneShotChooser)? Not where the caller times them

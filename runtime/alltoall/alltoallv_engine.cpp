@@ -12,7 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoallv_prices.hpp"
-#include "runtime/choose/unpriced.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/message_type.hpp"
@@ -105,14 +105,6 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const Contender& AlltoallvEngine::cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how) {
-  const auto price = [&](std::size_t) {
-    return decide_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
-                            context_->machine);
-  };
-  return chooser_for(blocks.sizes).choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
-}
-
 const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text) {
   if (const auto found = named_.find(text); found != named_.end()) return found->second;
   Named named;
@@ -175,7 +167,11 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options)
   // Members of a family are not timed, nor are exchanges in place: `mpi` is another strategy there.
   if (!named.empty() || data_.is_in_place()) how = {};
   auto& chooser = chooser_for(blocks.sizes);
-  const auto& choice = cheapest(named, blocks, how);
+  const auto price = [&](std::size_t) {
+    return decide_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
+                            context_->machine);
+  };
+  const auto& choice = chooser.choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
   return {&choice, chooser.is_trial() ? &chooser : nullptr, chooser.is_lasting()};
 }
 

@@ -115,8 +115,6 @@ class AlltoallvEngine {
   };
   Chosen choose(const AlltoallvOptions& options);
   static Chosen another(const Chosen& chosen);
-  /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const Contender& cheapest(const std::string& named, const MetBlocks& blocks, const HowToChoose& how);
   OneShotChooser& chooser_for(BlockSizes sizes) { return sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_; }
   /// A named strategy.
   struct Named {

@@ -11,7 +11,6 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/decision.hpp"
 #include "runtime/choose/shared_pricing.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "selector/choose/family.hpp"

@@ -10,7 +10,7 @@
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
-#include "runtime/choose/unpriced.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

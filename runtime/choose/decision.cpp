@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "model/base/text.hpp"
+#include "model/cost/cost.hpp"
 #include "model/route/strategy.hpp"
+#include "runtime/choose/warn_once.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -125,6 +127,18 @@ void end_round_together(MPI_Comm comm, TrialTimer& trials) {
   COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX,
                     comm);
   trials.end_round();
+}
+
+std::string why_unpriced(const Layout& layout, const Machine& machine) {
+  const auto missing = missing_parameters(layout, machine);
+  return missing ? fmt::format("profile {}: {}; {}.", machine.name, missing->what, missing->remedy) : std::string();
+}
+
+void warn_unpriced(const std::string& why, Rank rank) {
+  warn_once(fmt::format("no strategy is chosen, but exchanges run {}, all-to-alls that are called once {}, and sparse "
+                        "exchanges {}: {}",
+                        unpriced_exchange, unpriced_alltoallv, unpriced_sparse, why),
+            rank);
 }
 
 }  // namespace commpass

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "model/base/types.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "selector/choose/trial_timer.hpp"
 
@@ -80,5 +82,19 @@ std::string explain(TrialTimer& trials, std::span<const Contender> contenders, c
 
 /// Ends a round of trials, of which the times of the slowest rank count. Collective. @throws MpiError
 void end_round_together(MPI_Comm comm, TrialTimer& trials);
+
+// Where a profile has no price for messages between the ranks of a communicator, an application goes on with these, and
+// is told once.
+inline constexpr const char* unpriced_exchange = "standard";
+inline constexpr const char* unpriced_alltoallv = "mpi";  ///< MPI_Alltoallv, MPI_Alltoall; in place, standard
+inline constexpr const char* unpriced_sparse = "direct+nbx";
+
+/// Why nothing can be priced, in a sentence for people that ends with the remedy; empty: it can. The same on every
+/// rank.
+std::string why_unpriced(const Layout& layout, const Machine& machine);
+
+/// Says so on stderr, on rank 0, and there once for each profile and what it lacks.
+/// @param why  of why_unpriced
+void warn_unpriced(const std::string& why, Rank rank);
 
 }  // namespace commpass

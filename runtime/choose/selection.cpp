@@ -9,10 +9,10 @@
 #include "model/base/text.hpp"
 #include "model/cost/value_loops.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/shared_pricing.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -70,11 +70,6 @@ Decision decision_of(const Alternatives& alternatives, const Layout& layout, con
           contenders_of(std::span(ranking.begin(), allowed), options.how.planner, contender_of)};
 }
 
-std::span<const DataPath> paths_of(const SelectionOptions& options) {
-  if (options.paths.empty()) return host_paths;
-  return options.paths;
-}
-
 std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
   const auto messages = static_cast<double>(totals.on_node + totals.off_node);
   const auto part = [&](double of) { return messages > 0 ? of / messages : 0; };
@@ -99,8 +94,8 @@ Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> sha
                             .family = options.automatic,
                             .at_once = std::max(at_once, fewest_finalists)};
   alternatives.suggestions = [&, pattern] {
-    return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, paths_of(options))
-                   : offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));
+    return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, options.paths)
+                   : offered_strategies(layout, machine, options.model, Usage::planned, options.paths);
   };
   if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
   else if (pattern && !options.automatic)
@@ -201,9 +196,9 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
   if (devices.is_used && !options.automatic) {
     // Shared copies are not timed. Without a path the data is staged.
     all_or_none(comm, [&] {
-      if (context.unpriced.empty())
-        options.paths =
-            device_paths(layout, context.machine, !devices.is_refused, options.how.planner == PlannerMode::estimate);
+      auto paths =
+          device_paths(layout, context.machine, !devices.is_refused, options.how.planner == PlannerMode::estimate);
+      if (context.unpriced.empty() && !paths.empty()) options.paths = std::move(paths);
     });
   } else if (wisdom.is_used && !options.automatic) {
     key = wisdom_key(comm, wisdom, sends);

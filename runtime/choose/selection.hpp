@@ -26,7 +26,7 @@ struct SelectionOptions {
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
   HowToChoose how{};
-  std::vector<DataPath> paths{};  ///< on which data may be exchanged, on rank 0; empty: in host memory
+  std::vector<DataPath> paths{host_paths.begin(), host_paths.end()};  ///< on which data may be exchanged, on rank 0
 };
 
 /// The decision for an exchange that is planned: that of an earlier measurement; else by prices, and by trials where
@@ -43,7 +43,7 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
 /// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More:
 /// by estimate(), from the number of messages and their bytes alone, which the explanation says. If the machine has no
 /// parameters for a level that the layout has, nothing has a price: the strategy is then a named stand-in
-/// (runtime/choose/unpriced.hpp), which a warning says once.
+/// (runtime/choose/decision.hpp), which a warning says once.
 /// @param options  but for the threads those of rank 0 hold
 /// @throws Error, the same on every rank
 Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,

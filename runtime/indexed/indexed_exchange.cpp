@@ -11,7 +11,7 @@
 #include "model/base/text.hpp"
 #include "model/cost/value_loops.hpp"
 #include "model/route/strategy.hpp"
-#include "runtime/choose/unpriced.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/indexed/staged_values.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "runtime/choose/decision.hpp"
 #include "runtime/choose/environment_names.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"

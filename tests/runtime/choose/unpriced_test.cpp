@@ -1,6 +1,6 @@
 // A profile that knows ranks of one socket, on ranks of several nodes and sockets: everything runs, and one warning
 // says how.
-#include "runtime/choose/unpriced.hpp"
+#include "runtime/choose/decision.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
