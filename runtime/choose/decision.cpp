@@ -27,7 +27,7 @@ std::vector<std::string> paths_of(std::span<const Contender> contenders) {
   return paths;
 }
 
-constexpr char between_decisions = '\f', before_explanation = '\n', between_contenders = ';', between_fields = '\t';
+constexpr char between_decisions = '\0', before_explanation = '\n', between_contenders = ';', between_fields = '\t';
 
 constexpr double absent_s = -1;
 

@@ -43,10 +43,10 @@ HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> pla
 /// The contender that runs, and how it was found.
 struct Decision : Contender {
   std::string explanation{};
-  HowToChoose how{};                    ///< as agreed
+  HowToChoose how{};                    ///< as all ranks have agreed
   std::vector<Contender> contenders{};  ///< those to be timed; with estimate none
   bool is_of_family = false;            ///< was a family named (SelectionOptions::automatic)?
-  double from_bytes = 0;                ///< the least mean size of blocks for which it is
+  double from_bytes = 0;                ///< it holds for blocks of this mean size on
   Seconds pricing_s = 0;                ///< how long pricing took
   std::int64_t patience = 0;            ///< exchanges of a neighbouring class before that is priced (OneShotChooser)
 
