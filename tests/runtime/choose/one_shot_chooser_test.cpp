@@ -31,6 +31,38 @@ namespace {
 using test::rank_of;
 using test::size_of;
 
+TEST(Decisions, OfRankZeroReachAllRanksWithTheirEvidence) {
+  int calls = 0;
+  const auto told = decided_by_rank_0(MPI_COMM_WORLD, [&] {
+    ++calls;
+    Decision timed{{"tuna,radix=2", 1.0 / 3, 7, 0.1, RequestLife::immediate}, "first; line\n\tsecond\flast\n"};
+    timed.contenders = {{"mpi"}, {"standard", 2e-6, 1, {}, RequestLife::immediate}};
+    timed.from_bytes = 0.7;
+    timed.pricing_s = 1e-300;
+    timed.patience = std::int64_t{1} << 40;
+    return std::vector{timed, Decision{{"standard"}}};
+  });
+  EXPECT_EQ(calls, rank_of() == 0 ? 1 : 0);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].strategy, "tuna,radix=2");
+  EXPECT_EQ(told[0].predicted_s, 1.0 / 3);
+  EXPECT_EQ(told[0].survey_interval, 7);
+  EXPECT_EQ(told[0].measured_s, 0.1);
+  EXPECT_EQ(told[0].requests, RequestLife::immediate);
+  EXPECT_EQ(told[0].explanation, "first; line\n\tsecond\flast\n");
+  EXPECT_EQ(told[0].from_bytes, 0.7);
+  EXPECT_EQ(told[0].pricing_s, 1e-300);
+  EXPECT_EQ(told[0].patience, std::int64_t{1} << 40);
+  ASSERT_EQ(told[0].contenders.size(), 2U);
+  EXPECT_FALSE(told[0].contenders[0].predicted_s);
+  EXPECT_EQ(told[0].contenders[1].predicted_s, 2e-6);
+  EXPECT_EQ(told[0].contenders[1].requests, RequestLife::immediate);
+  EXPECT_EQ(told[1].strategy, "standard");
+  EXPECT_EQ(told[1].explanation, "");
+  EXPECT_TRUE(told[1].contenders.empty());
+  EXPECT_TRUE(decided_by_rank_0(MPI_COMM_WORLD, [] { return std::vector<Decision>(); }).empty());
+}
+
 class OneShotChooserTest : public testing::Test {
  protected:
   /// Exchanges of one size, that differ in nothing else.
