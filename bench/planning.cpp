@@ -1,5 +1,5 @@
-// bench planning: what do a first and a further communicator take, what do a first and a second plan of a pattern, and
-// is what `measure` chooses as fast as the MPI library's own call? On two ranks.
+// bench planning: what do a first and a further communicator take, what do a first and a second plan of a pattern, is
+// what `measure` chooses as fast as the MPI library's own call, and what do its trials cost? On two ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -236,6 +236,59 @@ Json compare_all_calls(Communicator& communicator, const OutputOptions& options,
       });
 }
 
+/// What pricing and trials by `measure` add to the first 10 000 calls of a communicator, as a share of as many calls
+/// after them. Trials are over within the first tenth, which is timed against the median of later ones.
+Json cost_of_trials(const OutputOptions& options, bool shown, Json& summary) {
+  constexpr int tenths = 10, calls = 1000, kibibyte = 1024;  // calls of a tenth
+  AlltoallvOptions with;
+  with.planner = PlannerMode::measure;
+  if (shown)
+    fmt::print("\n{:>10} {:>10} {:>14} {:>22} {:>9} {:>9}\n", "call", "bytes", "10 000 calls", "trials add (median)",
+               "least", "most");
+  Json cases;
+  double share_max = 0;
+  for (const bool is_equal : {true, false})
+    for (const int bytes : {8, 512, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte}) {
+      std::vector<char> out(2 * static_cast<std::size_t>(bytes)), in(out.size());
+      const std::vector<int> counts{bytes, bytes}, places{0, bytes};
+      std::vector<double> shares;
+      std::vector<Seconds> settled_s;
+      for (int repetition = options.quick ? 11 : 41; repetition > 0; --repetition) {
+        Communicator on(MPI_COMM_WORLD, generic_profile().machine);
+        const auto seconds_of_a_tenth = [&] {
+          MPI_Barrier(MPI_COMM_WORLD);
+          Seconds seconds = seconds_of([&] {
+            for (int i = 0; i < calls; ++i)
+              if (is_equal) on.alltoall(out.data(), bytes, MPI_CHAR, in.data(), bytes, MPI_CHAR, with);
+              else on.alltoallv(out.data(), counts, places, MPI_CHAR, in.data(), counts, places, MPI_CHAR, with);
+          });
+          MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+          return seconds;
+        };
+        const auto first_s = seconds_of_a_tenth();
+        std::vector<Seconds> later_s;
+        for (int tenth = 1; tenth < tenths; ++tenth) later_s.push_back(seconds_of_a_tenth());
+        settled_s.push_back(tenths * median(later_s));
+        shares.push_back((first_s - median(later_s)) / settled_s.back());
+      }
+      const auto [least, most] = std::ranges::minmax(shares);
+      const double share = median(shares);
+      share_max = std::max(share_max, share);
+      const char* const name = is_equal ? "alltoall" : "alltoallv";
+      if (shown)
+        fmt::print("{:>10} {:>10} {:>14} {:>21.2f}% {:>8.2f}% {:>8.2f}%\n", name, format_bytes(bytes),
+                   format_seconds(median(settled_s)), 100 * share, 100 * least, 100 * most);
+      cases.push_back({{"call", name},
+                       {"bytes", bytes},
+                       {"calls_s", median(settled_s)},
+                       {"share", share},
+                       {"share_min", least},
+                       {"share_max", most}});
+    }
+  summary["trials_share_of_10000_calls_max"] = share_max;
+  return cases;
+}
+
 Json run_all(const OutputOptions& options, bool shown) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -246,6 +299,7 @@ Json run_all(const OutputOptions& options, bool shown) {
   json["plans"] = plan_twice(communicator, options, shown, summary);
   json["measured"] = compare_all(communicator, options, shown, summary);
   json["calls"] = compare_all_calls(communicator, options, shown, summary);
+  json["trials"] = cost_of_trials(options, shown, summary);
   json["summary"] = summary;
   return json;
 }
