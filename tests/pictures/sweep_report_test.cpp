@@ -72,8 +72,10 @@ TEST(StrategyMap, HasTheChoiceAndItsGainInEachCell) {
 SweepReport tied() {
   auto result = report();
   result.points[0].standard_s = 0.7e-6;
-  result.points[0].ties = {
-      0.5, parse_strategy("standard"), 0.7e-6, {parse_strategy("standard"), parse_strategy("two-step")}};
+  result.points[0].ties = {.uncertainty = 0.5,
+                           .fastest = parse_strategy("standard"),
+                           .fastest_s = 0.7e-6,
+                           .strategies = {parse_strategy("standard"), parse_strategy("two-step")}};
   return result;
 }
 
