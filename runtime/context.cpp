@@ -18,6 +18,7 @@
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/node_memory.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
@@ -124,6 +125,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   context->threads = settle_on_node(comm);
   context->largest_tag = largest_tag_of(comm);
   context->plans = std::make_shared<PlanCache>();
+  context->node_memory = std::make_shared<NodeMemory>();
   return context;
 }
 
@@ -142,6 +144,7 @@ std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm
   context->threads = other.threads;
   context->largest_tag = other.largest_tag;
   context->plans = std::make_shared<PlanCache>();
+  context->node_memory = std::make_shared<NodeMemory>();
   return context;
 }
 

@@ -17,6 +17,7 @@
 
 namespace commpass {
 
+class NodeMemory;
 class PlanCache;
 struct KnownWisdom;
 
@@ -40,6 +41,7 @@ struct Context {
       further{};                          ///< where planned exchanges go when the tags of `comm` have been given away
   std::shared_ptr<KnownWisdom> wisdom{};  ///< earlier measurements
   std::shared_ptr<PlanCache> plans{};     ///< of neighbour exchanges
+  std::shared_ptr<NodeMemory> node_memory{};  ///< for messages of these within nodes
 
   /// On which communicator and from which tag up a planned exchange sends; it keeps the communicator.
   struct Address {

@@ -75,6 +75,7 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   if (strategy.route.window != route_row.default_window || strategy.route.coalescing != Coalescing::coalesced)
     throw InputError(where, "it has a window or staggered messages",
                      "leave them out: a receiver that knows nothing cannot count rounds");
+  require_messages(strategy.route);
   if (strategy.is_direct() && !strategy.route.arguments.empty())
     throw InputError(where, "the direct route has no parameters in a sparse exchange", "use direct+" + discovery);
   if (pattern_need(strategy.route) != PatternNeed::nothing)

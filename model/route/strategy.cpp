@@ -45,7 +45,7 @@ bool is_automatic(const Strategy& strategy) {
 
 namespace {
 
-constexpr const char *automatic_text = "auto", *staggered = "staggered";
+constexpr const char *automatic_text = "auto", *staggered = "staggered", *shared = "shared";
 
 // No window or radix needs more: it is far above the number of ranks that a layout may have.
 constexpr std::int64_t largest_value = std::int64_t{1} << 30;
@@ -78,7 +78,7 @@ InputError refuse_piece(const std::string& piece, const CatalogueRow& row, const
   const auto key = piece.substr(0, piece.find('='));
   if (std::ranges::any_of(catalogue(), [&](const auto& each) { return key == each.name; }))
     return {"strategy " + text, "'" + key + "' is a strategy of its own", "name one at a time, or use --strategies"};
-  std::vector<std::string> names{"window", staggered};
+  std::vector<std::string> names{"window", staggered, shared};
   for (const auto& parameter : row.parameters) names.emplace_back(parameter.name);
   const auto near = did_you_mean(key, names);
   return {"strategy " + text, "'" + piece + "' is not understood", near + (near.empty() ? "use " : "Use ") + row.usage};
@@ -88,7 +88,7 @@ InputError refuse_piece(const std::string& piece, const CatalogueRow& row, const
 bool is_argument(const std::string& piece) {
   if (piece.find('=') != std::string::npos) return true;
   const auto word = piece.substr(0, piece.find_first_of("@+"));
-  return word == staggered || std::ranges::any_of(catalogue(), [&](const CatalogueRow& row) {
+  return word == staggered || word == shared || std::ranges::any_of(catalogue(), [&](const CatalogueRow& row) {
            return std::ranges::any_of(row.parameters, [&](const Parameter& each) {
              return each.kind == Parameter::Kind::flag && word == each.name;
            });
@@ -126,6 +126,11 @@ Strategy parse_strategy(const std::string& text) {
       strategy.coalescing = Coalescing::staggered;
       continue;
     }
+    if (pieces[i] == shared) {
+      if (strategy.is_shared) throw fail("shared is given twice");
+      strategy.is_shared = true;
+      continue;
+    }
     const auto equals = pieces[i].find('=');
     const auto key = pieces[i].substr(0, equals);
     const auto value = equals == std::string::npos ? "" : pieces[i].substr(equals + 1);
@@ -151,6 +156,8 @@ Strategy parse_strategy(const std::string& text) {
   sort_arguments(strategy);
   if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
   if (at != std::string::npos) strategy.path = parse_data_path(text.substr(at + 1), text);
+  if (strategy.is_shared && strategy.path.kind == DataPath::Kind::device)
+    throw InputError("strategy " + text, "ranks share memory of the host alone", "leave 'shared' or '@device' out");
   return strategy;
 }
 
@@ -159,7 +166,14 @@ Strategy parse_host_strategy(const std::string& text) {
   if (!strategy.path.is_host())
     throw InputError("strategy " + text, "it moves data on devices, which this does not take",
                      "leave '" + to_string(strategy.path) + "' out");
+  require_messages(strategy);
   return strategy;
+}
+
+void require_messages(const Strategy& strategy) {
+  if (strategy.is_shared)
+    throw InputError("strategy " + to_string(strategy),
+                     "it shares memory within nodes, which only planned exchanges of edges do", "leave 'shared' out");
 }
 
 std::string to_string(const Strategy& strategy) {
@@ -176,6 +190,7 @@ std::string to_string(const Strategy& strategy) {
   if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
   if (strategy.coalescing == Coalescing::staggered) text += ",staggered";
+  if (strategy.is_shared) text += ",shared";
   return text + to_string(strategy.path);
 }
 

@@ -31,7 +31,7 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, a window, its coalescing, and the path of the data. Made by parse_strategy or by the
+/// A route with its parameters, a window, its coalescing, and the ways of the data. Made by parse_strategy or by the
 /// catalogue's suggestions.
 struct Strategy {
   std::string route;                ///< a name in the catalogue
@@ -39,6 +39,7 @@ struct Strategy {
   Window window;
   Coalescing coalescing = Coalescing::coalesced;
   DataPath path = {};
+  bool is_shared = false;  ///< do messages within a node go through memory that its ranks share ("shared")?
   bool operator==(const Strategy&) const = default;
 
   /// The values of a parameter; empty if it was not given.
@@ -59,16 +60,18 @@ bool is_automatic(const Strategy& strategy);
 Strategy parse_strategy(const std::string& text);
 
 /// The strategies of a list, "standard,two-step" or "standard;stfw,n=2": a word behind a comma that has '=' or is a
-/// flag
-/// ("staggered") belongs to the strategy before it; every other word begins one.
+/// flag ("staggered", "shared") belongs to the strategy before it; every other word begins one.
 std::vector<std::string> split_strategies(const std::string& list);
 
-/// The same for callers that move host memory only.
-/// @throws InputError, also if the text names another path
+/// The same for callers that move host memory only, by messages.
+/// @throws InputError, also if the text names another path or "shared"
 Strategy parse_host_strategy(const std::string& text);
 
+/// @throws InputError if a strategy shares memory within nodes, which only planned exchanges of edges do
+void require_messages(const Strategy& strategy);
+
 /// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where
-/// it is not the route's default, "staggered" behind them, and at last the path unless it is the host's.
+/// it is not the route's default, "staggered" and "shared" behind them, and at last the path unless it is the host's.
 std::string to_string(const Strategy& strategy);
 
 }  // namespace commpass

@@ -110,6 +110,7 @@ const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text)
   Named named;
   if (!text.empty()) {
     const auto strategy = parse_strategy(text);
+    require_messages(strategy);
     named.path = strategy.path;
     if (!is_automatic(strategy)) named.choice = Contender{text};
   }

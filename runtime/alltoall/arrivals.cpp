@@ -1,13 +1,7 @@
 #include "runtime/alltoall/arrivals.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -15,36 +9,10 @@
 
 namespace commpass {
 
-NodeCounters::~NodeCounters() {
-  if (!all_.empty()) munmap(all_.data(), all_.size_bytes());
-}
-
 void NodeCounters::open(MPI_Comm comm) {
-  const bool is_first = rank_in(comm) == 0;
-  const auto ranks = static_cast<std::size_t>(ranks_in(comm));
-  const auto bytes = ranks * sizeof(Counter);
-  std::array<char, 64> name{};
-  if (is_first)  // which no memory has that a killed process has left
-    std::snprintf(name.data(), name.size(), "/commpass-%ld-%lld", static_cast<long>(getpid()),
-                  static_cast<long long>(std::chrono::system_clock::now().time_since_epoch().count()));
-  COMMPASS_MPI_CALL(MPI_Bcast, name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, comm);
-  constexpr mode_t of_user = S_IRUSR | S_IWUSR;
-  int file = is_first ? shm_open(name.data(), O_RDWR | O_CREAT | O_EXCL, of_user) : -1;
-  if (is_first && file >= 0 && posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
-    close(file);
-    file = -1;
-  }
-  COMMPASS_MPI_CALL(MPI_Barrier, comm);
-  if (!is_first) file = shm_open(name.data(), O_RDWR, of_user);
-  void* const memory = file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (file >= 0) close(file);
-  int is_there = memory == MAP_FAILED ? 0 : 1;  // NOLINT: the system's macro
-  if (is_there) all_ = {static_cast<Counter*>(memory), ranks};
-  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_MIN, comm);
-  if (is_first) shm_unlink(name.data());
-  if (is_there || all_.empty()) return;
-  munmap(memory, bytes);
-  all_ = {};
+  memory_.open(comm, sizeof(Counter));
+  const auto bytes = memory_.all();
+  if (!bytes.empty()) all_ = {reinterpret_cast<Counter*>(bytes.data()), bytes.size() / sizeof(Counter)};
 }
 
 /// Where it is not known yet how, it is found out.

@@ -10,17 +10,13 @@
 
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
+#include "runtime/mpi/shared_mapping.hpp"
 
 namespace commpass {
 
 /// A number of each rank, in memory that all ranks of a node share.
 class NodeCounters {
  public:
-  NodeCounters() = default;
-  ~NodeCounters();
-  NodeCounters(const NodeCounters&) = delete;
-  NodeCounters& operator=(const NodeCounters&) = delete;
-
   /// Has them where all ranks can share memory. Collective, and freed by each rank alone.
   void open(MPI_Comm comm);
 
@@ -31,6 +27,7 @@ class NodeCounters {
   std::span<Counter> all() const { return all_; }  ///< by rank; empty: there is no such memory
 
  private:
+  SharedMapping memory_;
   std::span<Counter> all_;
 };
 

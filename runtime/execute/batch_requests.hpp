@@ -24,11 +24,11 @@ class BatchRequests {
   virtual std::size_t batches() const = 0;
   /// Packs sends, starts the requests, and does the work that needs no other rank. @throws MpiError
   virtual void begin(std::size_t batch) = 0;
-  /// Of the batch that has begun.
+  /// Of the batch that has begun, those that may not be complete.
   virtual std::span<MPI_Request> requests() = 0;
   /// As many, or MPI_STATUSES_IGNORE.
   virtual MPI_Status* statuses() { return MPI_STATUSES_IGNORE; }
-  /// Are all requests complete, after an MPI call that waits for or tests all? @throws MpiError for its code
+  /// Is the batch complete, after an MPI call that waits for or tests all requests? @throws MpiError for its code
   virtual bool are_complete(const char* call, int code) {
     check_mpi(call, code);
     return true;

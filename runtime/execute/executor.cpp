@@ -55,8 +55,9 @@ void Executor::move_on() {
   guarded([&] {
     while (in_flight_) {
       const auto requests = requests_->requests();
-      int complete = 0;
-      const int code = test_all(static_cast<int>(requests.size()), requests.data(), &complete, requests_->statuses());
+      int complete = 1, code = MPI_SUCCESS;
+      if (!requests.empty())
+        code = test_all(static_cast<int>(requests.size()), requests.data(), &complete, requests_->statuses());
       if ((code == MPI_SUCCESS && !complete) || !requests_->are_complete("MPI_Testall", code)) return;
       end_batch();
     }
@@ -81,7 +82,9 @@ void Executor::wait() {
   guarded([&] {
     while (in_flight_) {
       const auto requests = requests_->requests();
-      const int code = block_for_all(static_cast<int>(requests.size()), requests.data(), requests_->statuses());
+      int code = MPI_SUCCESS;
+      if (!requests.empty())
+        code = block_for_all(static_cast<int>(requests.size()), requests.data(), requests_->statuses());
       if (requests_->are_complete("MPI_Waitall", code)) end_batch();
     }
   });

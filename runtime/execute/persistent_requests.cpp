@@ -53,8 +53,12 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
                       are_immediate ? all : machine.operations.new_send_bytes.value_or(none),
                       is_measured || &memory != &host_memory() ? none : short_send_bytes,
                       limits};
-  for (const auto& batch : plan.batches) add_batch(batch, making);
+  for (std::size_t i = 0; i < plan.batches.size(); ++i) {
+    add_batch(plan.batches[i], making);
+    planned_.resize(batches(), i);
+  }
   if (plan.batches.empty()) ends_.push_back(ends_.front());
+  planned_.resize(batches());
 }
 
 void PersistentRequests::add_batch(const PlannedBatch& batch, const Making& making) {

@@ -43,6 +43,9 @@ class PersistentRequests final : public BatchRequests {
                      RequestLife life = RequestLife::persistent, const SendLimits& limits = {});
 
   std::size_t batches() const override { return ends_.size() - 1; }
+  /// The number of the batch of the plan, of which a batch is all or a group.
+  std::size_t planned_batch(std::size_t batch) const { return planned_[batch]; }
+  const PlanBuffers& buffers() const { return buffers_; }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override;
   void end(std::size_t batch) override;
@@ -96,6 +99,7 @@ class PersistentRequests final : public BatchRequests {
   std::vector<Arguments> arguments_;  ///< of immediate requests
   std::vector<MessageType> types_;    ///< of the same
   std::vector<Ends> ends_;            ///< of the copies to self, then of each batch
+  std::vector<std::size_t> planned_;  ///< by batch, its number in the plan
   std::size_t current_ = 0;
 };
 

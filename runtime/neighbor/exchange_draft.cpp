@@ -8,6 +8,7 @@
 #include "runtime/device/device_requests.hpp"
 #include "runtime/device/shared_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
+#include "runtime/execute/pushed_requests.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/plan/planning.hpp"
@@ -31,6 +32,7 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
   path_ = strategy.path;
+  is_shared_ = strategy.is_shared;
   planning_.emplace(comm(), *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
   if (planning_->is_complete()) take_plan();
 }
@@ -41,7 +43,8 @@ void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<Neighbor
   requests_ = known.decision.requests;
   path_ = known.path;
   graph_ = std::move(graph);
-  make_executor(known.is_run_by_library);
+  is_shared_ = known.is_shared;
+  if (!is_shared_) make_executor(known.is_run_by_library);
 }
 
 bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
@@ -67,12 +70,20 @@ void ExchangeDraft::reset() {
   by_library_ = nullptr;
   executor_ = {};
   planning_.reset();
+  plan_ = nullptr;
   graph_ = nullptr;
 }
 
 void ExchangeDraft::take_plan() {
   plan_ = std::make_shared<const Plan>(planning_->take_plan());
-  make_executor(commpass::is_run_by_library(*route_));
+  if (!is_shared_) make_executor(commpass::is_run_by_library(*route_));
+}
+
+/// When all have a plan: the executor of one whose messages within nodes go through shared memory.
+void ExchangeDraft::share_memory() {
+  landings_ = Landings::share(context_, *plan_);
+  landing_bytes_ = landings_ ? landings_->bytes() : 0;
+  all_or_none(comm(), [&] { make_executor(false); });
 }
 
 void ExchangeDraft::make_executor(bool by_library) {
@@ -119,12 +130,18 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
   // MPI libraries copy pieces in device memory one after another, if they take derived datatypes there.
   static const Machine without_datatypes;
   const auto& machine = &memory == &host_memory() ? context_.machine : without_datatypes;
-  return std::make_unique<PersistentRequests>(plan, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
-                                              memory, requests_, context_.send_limits());
+  const auto by_messages = [&](const Plan& of) {
+    return std::make_unique<PersistentRequests>(of, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
+                                                memory, requests_, context_.send_limits());
+  };
+  if (!landings_) return by_messages(plan);
+  auto rest = by_messages(landings_->rest_of(plan));
+  return std::make_unique<PushedRequests>(plan, std::move(landings_), std::move(rest), address_.comm, memory);
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {
   if (planning_) planning_->finish(are_edges_matched, [&] { take_plan(); });
+  if (is_shared_) share_memory();
   if (by_library_) by_library_->connect(comm(), graph_);
   return std::move(executor_);
 }

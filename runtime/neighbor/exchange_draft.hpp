@@ -12,6 +12,7 @@
 #include "runtime/device/device_data.hpp"
 #include "runtime/device/shared_copies.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/execute/landings.hpp"
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/plan/planning.hpp"
@@ -42,21 +43,23 @@ class ExchangeDraft {
   void share_copies(int copies);
   /// Undoes begin().
   void reset();
-  bool is_begun() const { return planning_ || executor_; }
+  bool is_begun() const { return planning_ || plan_; }
   /// See ExpectedHeaders.
   std::uint64_t mismatch() const { return planning_ ? planning_->mismatch() : 0; }
 
   /// Does the rest. Collective, if all ranks have begun. @throws Error, the same on every rank
   std::unique_ptr<Executor> finish(bool are_edges_matched);
-  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes + staging_bytes_; }
+  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes + staging_bytes_ + landing_bytes_; }
 
   // After that, for exchanges to come:
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
   bool is_run_by_library() const { return by_library_ != nullptr; }
+  bool is_shared() const { return is_shared_; }
   std::shared_ptr<NeighborGraph> graph() const { return by_library_ ? by_library_->graph() : nullptr; }
 
  private:
   void take_plan();
+  void share_memory();
   void make_executor(bool by_library);
   std::unique_ptr<BatchRequests> requests_on_device(bool by_library);
   std::unique_ptr<BatchRequests> make_requests(const Plan& plan, const void* send_buffer, void* receive_buffer,
@@ -69,7 +72,9 @@ class ExchangeDraft {
   RequestLife requests_ = RequestLife::persistent;
   DataPath path_;                         ///< of data on a device
   std::shared_ptr<SharedCopies> shared_;  ///< in whose buffers the exchange is, if several processes copy
-  Bytes staging_bytes_ = 0;
+  Bytes staging_bytes_ = 0, landing_bytes_ = 0;
+  bool is_shared_ = false;              ///< do messages within nodes go through shared memory, if there is some?
+  std::unique_ptr<Landings> landings_;  ///< then, until the requests have them
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;

@@ -1,6 +1,7 @@
 // Allocates places of blocks in transit in a buffer, at plan time.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "model/base/types.hpp"
@@ -10,6 +11,10 @@ namespace commpass {
 /// First-fit allocation in a buffer that grows as needed, and does not exist yet.
 class Arena {
  public:
+  /// Is there a free range of this size?
+  bool has_room(Bytes bytes) const {
+    return std::ranges::any_of(free_, [=](const auto& range) { return range.second >= bytes; });
+  }
   /// @return the offset of a free range
   Bytes allocate(Bytes bytes);
 

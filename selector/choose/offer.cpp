@@ -46,6 +46,7 @@ std::string lacking(const DataPath& path, const Machine& machine) {
 
 std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage) {
   if (auto reason = lacking(strategy.path, machine); !reason.empty()) return reason;
+  if (strategy.is_shared) return "messages through memory that ranks share have no price";
   if (model != CostModel::burst) return {};
   const auto lacks = catalogue_row(strategy.route).lacks;
   if (strategy.path.kind != DataPath::Kind::device) return lacks ? lacks(machine, usage) : std::string();

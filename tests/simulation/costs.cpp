@@ -437,6 +437,8 @@ class SimulatedMemory final : public Memory {
 
 }  // namespace
 
+bool may_share_memory() { return false; }
+
 Memory& host_memory() {
   static SimulatedMemory memory;
   return memory;

@@ -132,7 +132,7 @@ std::string draw_cartesian_strategy(Draw& draw, const Place& place, const test::
       default: return to_string(strategy_of(drawn.way));
     }
   };
-  if (draw.one_in(2)) return draw_strategy(draw, *place.switches, *place.layout, Use::planned);
+  if (draw.one_in(2)) return draw_strategy(draw, *place.switches, *place.layout, Use::on_grid);
   auto strategy = named();
   if (draw.one_in(4)) strategy += ",window=" + std::to_string(1 + draw.small(4));
   if (draw.one_in(6)) strategy += ",staggered";

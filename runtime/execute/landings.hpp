@@ -1,0 +1,66 @@
+// Where the messages of a plan land that stay on a node. Private to the runtime.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/context.hpp"
+#include "runtime/execute/landing_slot.hpp"
+#include "runtime/mpi/node_memory.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+/// Slots of a plan's messages whose two ends share memory. They lie with the receiver, for each sender two sets, which
+/// exchanges use by turns. Only their sender writes to them, so nothing is written to a plan that is gone: before that
+/// its last messages have been taken in.
+class Landings {
+ public:
+  /// Larger messages go by MPI: two sets of them are more than caches hold.
+  static constexpr Bytes pushed_bytes_max = Bytes{256} << 10;
+
+  /// Collective, blocks.
+  /// @return null on all ranks if they share no memory, or none is left: rank 0 says so once. Then MPI sends all
+  /// @throws Error, the same on every rank
+  static std::unique_ptr<Landings> share(const Context& context, const Plan& plan);
+
+  bool is_pushed(const PlannedMessage& message) const {
+    return message.bytes <= pushed_bytes_max && number_of(message.peer) >= 0;
+  }
+  /// The plan without pushed messages, with as many batches.
+  Plan rest_of(const Plan& plan) const;
+
+  /// The first of two sets, of which the second has the same at `second` bytes behind it.
+  struct Slot {
+    LandingSlot first;
+    Bytes second = 0;
+  };
+  const std::vector<Slot>& sends() const { return sends_; }        ///< pushed ones in the order of the plan
+  const std::vector<Slot>& receives() const { return receives_; }  ///< likewise
+  SharedNumber taken() const { return *taken_; }                   ///< the exchanges that this rank has taken in
+  /// Those numbers of the ranks that are sent messages and send none, by which they would say the same.
+  const std::vector<SharedNumber>& silent_receivers() const { return silent_receivers_; }
+
+  Bytes bytes() const { return range_->bytes(); }
+  /// Never gives them back: after a failure other ranks may still push.
+  void keep() noexcept { range_->keep(); }
+
+ private:
+  struct Told;
+  Landings(const Context& context, const Plan& plan);
+  /// On its node; negative: a message to it is not pushed.
+  Rank number_of(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)]; }
+  std::vector<Told> tell();
+  void place(const NodeMemory& memory, const Plan& plan, const std::vector<Told>& told);
+
+  std::vector<Rank> numbers_;           ///< by rank of the communicator
+  std::vector<Bytes> sent_, received_;  ///< of a set, by rank of the node
+  std::optional<NodeMemory::Range> range_;
+  std::optional<SharedNumber> taken_;
+  std::vector<Slot> sends_, receives_;
+  std::vector<SharedNumber> silent_receivers_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,68 @@
+// Requests of a plan whose messages within a node are pushed into memory that its ranks share.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/execute/landings.hpp"
+#include "runtime/execute/persistent_requests.hpp"
+
+namespace commpass {
+
+/// The sender copies a message's pieces into its slot when its batch begins, without waiting. The receiver finds it
+/// when it asks whether the batch is complete, and copies it to its places. Allocates nothing after construction.
+class PushedRequests final : public BatchRequests {
+ public:
+  /// @param inner  of the rest of the plan, in whose buffers all messages are
+  /// @throws std::bad_alloc
+  PushedRequests(const Plan& plan, std::unique_ptr<Landings> landings, std::unique_ptr<PersistentRequests> inner,
+                 MPI_Comm comm, Memory& memory);
+
+  std::size_t batches() const override { return inner_->batches(); }
+  void begin(std::size_t batch) override;
+  std::span<MPI_Request> requests() override;
+  bool are_complete(const char* call, int code) override;
+  void end(std::size_t batch) override;
+  void abandon() noexcept override;
+
+ private:
+  /// A message, its slots in both sets, and the begins of its copies for each.
+  struct Pushed {
+    Landings::Slot slot;
+    std::size_t first_copy = 0, copies = 0;
+
+    SharedNumber flag(std::size_t set) const {
+      return LandingSlot{slot.first.begin + (set ? slot.second : 0), slot.first.bytes}.flag();
+    }
+  };
+  /// The numbers of the messages of a batch of the plan.
+  struct Batch {
+    std::size_t sends = 0, receives = 0, end = 0;
+  };
+
+  void add(const PlannedMessage& message, const Landings::Slot& slot, bool is_sent);
+  void copy(const Pushed& message);
+  bool has_landed(const Pushed& message);
+  std::size_t set() const { return number_ % 2; }
+  bool is_last() const { return current_ + 1 == batches(); }
+  bool are_all_taken();
+
+  std::unique_ptr<Landings> landings_;
+  std::unique_ptr<PersistentRequests> inner_;
+  MPI_Comm comm_;
+  Memory& memory_;
+  std::vector<LocalCopy> copies_;
+  std::vector<Pushed> messages_;
+  std::vector<Batch> batches_;         ///< of the plan
+  std::vector<std::size_t> expected_;  ///< messages of the batch that have not landed
+  std::uint64_t number_ = 0;           ///< of the exchange, from 1
+  std::size_t current_ = 0, heard_ = 0;
+  bool is_inner_complete_ = true;
+  unsigned polls_ = 0;
+};
+
+}  // namespace commpass
