@@ -2,9 +2,9 @@
 
 #include "model/base/error.hpp"
 #include "runtime/choose/warn_once.hpp"
-#include "runtime/execute/memory.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 
 namespace commpass {
 

@@ -17,8 +17,6 @@ class HostMemory final : public Memory {
 
 }  // namespace
 
-bool may_share_memory() { return true; }
-
 Memory& host_memory() {
   static HostMemory memory;
   return memory;

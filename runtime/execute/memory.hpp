@@ -45,9 +45,6 @@ class Memory {
 
 Memory& host_memory();
 
-/// May messages go through memory that ranks share? Not on simulated clusters, whose clock does not see it.
-bool may_share_memory();
-
 /// Memory that keeps its size from one use to the next, and is not set to anything.
 class GrowingMemory {
  public:

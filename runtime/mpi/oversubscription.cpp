@@ -22,6 +22,8 @@ bool is_oversubscribed(MPI_Comm node) {
   return cores > 0 && ranks_in(node) > cores;
 }
 
+bool may_share_memory() { return true; }
+
 std::string oversubscription_warning(MPI_Comm comm) {
   const auto host = OwnCommunicator::split_by_node(comm);
   int ranks = is_oversubscribed(host.get()) ? host.size() : 0;

@@ -1,4 +1,4 @@
-// How the ranks of a node share its cores.
+// How the ranks of a node share its cores, and whether its memory.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +11,9 @@ namespace commpass {
 /// Collective over the ranks of a node.
 /// @param node  the ranks of this node
 bool is_oversubscribed(MPI_Comm node);
+
+/// May messages go through memory that ranks share? Not on simulated clusters, whose clock does not see it.
+bool may_share_memory();
 
 /// Part of a sentence if the ranks of a host share fewer cores; else empty. Collective; the same on every rank.
 std::string oversubscription_warning(MPI_Comm comm);

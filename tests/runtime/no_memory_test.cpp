@@ -203,7 +203,8 @@ TEST_P(PlanningInLittleMemory, GoesOnWithoutMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(NoMemory, PlanningInLittleMemory,
-                         testing::Values("standard", "two-step", "standard,window=1", "two-step,staggered"));
+                         testing::Values("standard", "two-step", "standard,window=1", "two-step,staggered",
+                                         "standard,shared", "two-step,shared"));
 
 class OneShotStrategies : public testing::TestWithParam<const char*> {};
 

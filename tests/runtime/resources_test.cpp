@@ -58,6 +58,7 @@ TEST_F(Resources, AreGivenBackWhenAllHandlesAreGone) {
     std::vector<Exchange> exchanges;
     for (const auto& strategy : suggest_strategies(communicator.layout()))
       exchanges.push_back(plan(communicator, local, to_string(strategy)));
+    exchanges.push_back(plan(communicator, local, "standard,shared"));
     exchanges.push_back(plan(communicator, local));
     for (auto& exchange : exchanges) {
       exchange.start();
@@ -159,7 +160,9 @@ TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
   const auto first = test::allocations();
   { const std::vector<int> something(100); }
   ASSERT_GT(test::allocations(), first) << "the counter counts";
-  for (const auto& strategy : suggest_strategies(layout_)) {
+  auto strategies = suggest_strategies(layout_);
+  for (const auto* shared : {"standard,shared", "two-step,shared"}) strategies.push_back(parse_strategy(shared));
+  for (const auto& strategy : strategies) {
     auto exchange = plan(communicator, local, to_string(strategy));
     const auto held = test::held();
     for (int turn = 0; turn < 3; ++turn) {

@@ -437,8 +437,6 @@ class SimulatedMemory final : public Memory {
 
 }  // namespace
 
-bool may_share_memory() { return false; }
-
 Memory& host_memory() {
   static SimulatedMemory memory;
   return memory;
@@ -446,6 +444,7 @@ Memory& host_memory() {
 
 // Simulated nodes have a core for each rank, whatever this machine has, and ranks are threads of one process.
 bool is_oversubscribed(MPI_Comm) { return false; }
+bool may_share_memory() { return false; }
 std::string oversubscription_warning(MPI_Comm) { return {}; }
 unsigned threads_of_rank(MPI_Comm) { return 1; }
 

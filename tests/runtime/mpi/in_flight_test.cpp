@@ -147,6 +147,8 @@ TEST_F(OppositeOrders, OfPlannedExchangesOnOneCommunicatorAndOnTwo) {
   for (auto* second : {&one_, &other_}) {
     const auto a = neighbor(one_, many_stages(), 1), b = neighbor(*second, many_stages(), 2);
     in_opposite_orders(a, b);
+    const auto c = neighbor(one_, many_stages() + ",shared", 1), d = neighbor(*second, many_stages() + ",shared", 2);
+    in_opposite_orders(c, d);
   }
 }
 
@@ -315,7 +317,7 @@ TEST(ThreadsInFlight, MayEachHaveExchangesInFlight) {
         std::vector<int> sent(static_cast<std::size_t>(size_of())), received(sent.size()), counts(sent.size(), 1), at;
         for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank);
         auto planned = mine.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT,
-                                           {many_stages()});
+                                           {many_stages() + (i == 0 ? "" : ",shared")});
         for (int turn = 0; turn < turns; ++turn) {
           for (int rank = 0; rank < size_of(); ++rank)
             sent[static_cast<std::size_t>(rank)] = 10000 * i + 1000 * turn + 10 * rank_of() + rank;

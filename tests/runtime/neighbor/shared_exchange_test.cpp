@@ -1,0 +1,271 @@
+// Messages within a node through memory that its ranks share. Counts MPI's sends, and refuses memory.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "runtime/communicator.hpp"
+#include "runtime/execute/landing_slot.hpp"
+#include "runtime/mpi/node_memory.hpp"
+#include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
+
+namespace {
+
+int sends = 0;                         // that this rank has made requests for, except on MPI_COMM_WORLD
+int mappings = 0;                      // of memory that ranks share
+bool is_opening_refused = false;       // of such memory, on this rank
+bool are_ranks_apart = false;          // do MPI's nodes have one rank each?
+std::optional<std::size_t> left_over;  // bytes of such memory
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Send_init(const void* at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  ++sends;
+  return PMPI_Send_init(at, count, type, peer, tag, comm, request);
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* split) {
+  if (!are_ranks_apart) return PMPI_Comm_split_type(comm, type, key, info, split);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return PMPI_Comm_split(comm, rank, key, split);
+}
+
+// Before the C library's.
+int fstatvfs(int, struct statvfs* system) noexcept {
+  std::memset(system, 0, sizeof *system);
+  system->f_frsize = 1;
+  system->f_bavail = left_over.value_or(std::size_t{1} << 40);
+  return 0;
+}
+
+int posix_fallocate(int file, off_t offset, off_t bytes) {
+  ++mappings;
+  static const auto real = reinterpret_cast<decltype(&posix_fallocate)>(dlsym(RTLD_NEXT, "posix_fallocate"));
+  return is_opening_refused ? ENOSPC : real(file, offset, bytes);
+}
+
+}  // extern "C"
+
+namespace commpass {
+namespace {
+
+using test::common_error;
+using test::everywhere;
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
+
+class SharedExchange : public testing::Test {
+ protected:
+  void TearDown() override {
+    is_opening_refused = are_ranks_apart = false;
+    left_over.reset();
+  }
+  /// Plans an exchange of a pattern, runs it some times, and checks its bytes. @return the sends by MPI of all ranks
+  int sends_of(const Layout& layout, const Pattern& pattern, const std::string& strategy) {
+    Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
+    auto local = test::local_part(pattern, rank_of(), 3, 1);
+    int made = -sends;
+    auto exchange = test::plan_local(communicator, local, {strategy});
+    made += sends;
+    EXPECT_EQ(exchange.strategy(), strategy);
+    for (unsigned turn = 0; turn < 5; ++turn) EXPECT_TRUE(test::delivers(exchange, local, turn)) << strategy;
+    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return made;
+  }
+  const Layout one_node_ = Layout::with_ppn(size_of(), size_of());
+  const Pattern all_to_all_ = test::all_to_all(size_of(), 100);
+};
+
+TEST_F(SharedExchange, SendsNothingWithinANode) {
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard"), size_of() * (size_of() - 1)) << "they are counted";
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), 0);
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,staggered,shared"), 0);
+}
+
+TEST_F(SharedExchange, LeavesMessagesBetweenNodesToMpi) {
+  const auto layout = Layout::with_ppn(size_of(), 2);
+  const int off_node = size_of() * (size_of() - 1) - size_of() / 2 * 2;
+  EXPECT_EQ(sends_of(layout, all_to_all_, "standard,shared"), off_node);
+}
+
+TEST_F(SharedExchange, LeavesLargeMessagesToMpi) {
+  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 256 * 1024), "standard,shared"), 0);
+  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 256 * 1024 + 1), "standard,shared"),
+            size_of() * (size_of() - 1));
+}
+
+TEST_F(SharedExchange, DeliversWhatTheNaiveExchangeDelivers) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const auto layout = test::random_layout(size_of(), seed);
+    const auto pattern = test::with_shared_payloads(test::random_pattern(size_of(), seed), seed);
+    for (const auto* strategy :
+         {"standard,shared", "standard,window=2,shared", "standard,staggered,shared", "two-step,shared",
+          "three-step,shared", "split,cap=100,shared", "local-then-node,window=1,shared", "stfw,dims=2x2x2x2,shared",
+          "stfw,dims=3x2x5x7,window=2,staggered,shared"})
+      sends_of(layout, pattern, strategy);
+  }
+}
+
+TEST_F(SharedExchange, OfOneDirectionWaitsForItsReceiverNotForItsSender) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  const bool is_sender = rank_of() == 0, is_receiver = rank_of() == 1;
+  std::vector<int> numbers(20, -1);
+  const Bytes bytes = std::ssize(numbers) * static_cast<Bytes>(sizeof(int));
+  std::vector<SendEdge> out;
+  std::vector<ReceiveEdge> in;
+  if (is_sender) out = {{1, 0, bytes}};
+  if (is_receiver) in = {{0, 0, bytes}};
+  auto exchange = communicator.neighbor_exchange(numbers.data(), out, numbers.data(), in, {"standard,shared"});
+  bool is_right = true;
+  for (int turn = 0; turn < 200; ++turn) {
+    if (is_sender) std::ranges::fill(numbers, turn);
+    if (is_receiver && turn % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    exchange.start();
+    exchange.wait();
+    is_right = is_right && (!is_receiver || std::ranges::count(numbers, turn) == std::ssize(numbers));
+  }
+  EXPECT_TRUE(everywhere(is_right));
+}
+
+// The message of the second rank comes only when it has that of the first, which waits in its exchange.
+TEST_F(SharedExchange, MovesOnTheUsersOwnMessagesWhileItWaits) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  auto local = test::local_part(all_to_all_, rank_of(), 0, 1);
+  auto exchange = test::plan_local(communicator, local, {"standard,shared"});
+  std::vector<std::byte> large(std::size_t{4} << 20);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(large.size());
+  if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+  if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  exchange.start();
+  exchange.wait();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+TEST_F(SharedExchange, TakesTheSameMemoryAgain) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  const int before = mappings;
+  for (unsigned i = 0; i < 300; ++i) {
+    auto local = test::local_part(test::all_to_all(size_of(), 1 + 40 * (i % 7)), rank_of(), 0, i);
+    auto exchange = test::plan_local(communicator, local, {"standard,shared"});
+    auto second = test::plan_local(communicator, local, {"standard,shared"});  // a known plan
+    ASSERT_TRUE(test::delivers(exchange, local, i));
+    ASSERT_TRUE(test::delivers(second, local, i + 1));
+  }
+  EXPECT_EQ(mappings - before, size_of() == 1 ? 0 : 1);
+}
+
+TEST_F(SharedExchange, GrowsAndLeavesThePlacesOfOthers) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  std::vector<test::LocalExchange> locals;
+  std::vector<Exchange> exchanges;
+  for (unsigned i = 0; i < 12; ++i)
+    locals.push_back(test::local_part(test::all_to_all(size_of(), Bytes{8} << i), rank_of(), 0, i));
+  for (int round = 0; round < 3; ++round)
+    for (auto& local : locals) exchanges.push_back(test::plan_local(communicator, local, {"standard,shared"}));
+  for (std::size_t i = 0; i < exchanges.size(); ++i)
+    ASSERT_TRUE(test::delivers(exchanges[i], locals[i % locals.size()], static_cast<unsigned>(i)));
+}
+
+TEST_F(SharedExchange, LeavesNoFileThatAKilledRankWouldLeaveBehind) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  auto local = test::local_part(all_to_all_, rank_of(), 0, 1);
+  auto exchange = test::plan_local(communicator, local, {"standard,shared"});
+  MPI_Barrier(MPI_COMM_WORLD);
+  auto* const folder = opendir("/dev/shm");
+  if (!folder) GTEST_SKIP() << "there is no /dev/shm";
+  int found = 0;
+  const std::string own = "commpass-" + std::to_string(getpid());
+  while (const auto* entry = readdir(folder)) found += std::string(entry->d_name).starts_with(own) ? 1 : 0;
+  closedir(folder);
+  EXPECT_EQ(found, 0);
+}
+
+TEST_F(SharedExchange, GoesByMpiWhereOneRankGetsNoMemory) {
+  is_opening_refused = rank_of() == size_of() - 1;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "two-step,shared"), size_of() * (size_of() - 1));
+  const auto said = testing::internal::GetCapturedStderr();
+  const auto line = said.find("share no memory, or too little is left");
+  if (rank_of() == 0 && size_of() > 1) EXPECT_NE(line, std::string::npos) << said;
+  else EXPECT_EQ(line, std::string::npos);
+  EXPECT_EQ(said.find("share no memory", line == std::string::npos ? line : line + 1), std::string::npos) << "once";
+}
+
+TEST_F(SharedExchange, GoesByMpiWhereLittleMemoryIsLeft) {
+  left_over = 1000;
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
+  left_over = std::size_t{2} * 40000 * static_cast<std::size_t>(size_of());  // too little for an ample part
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), 0);
+}
+
+TEST_F(SharedExchange, GoesByMpiWhereRanksShareNoMemoryWhateverTheLayoutSays) {
+  are_ranks_apart = true;
+  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
+}
+
+TEST_F(SharedExchange, IsRefusedByOtherExchanges) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {one_node_});
+  std::vector<int> sent(static_cast<std::size_t>(size_of())), received(sent);
+  EXPECT_NE(common_error([&] {
+              communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, {"standard,shared"});
+            }).find("only planned exchanges"),
+            std::string::npos);
+}
+
+// One thread stands in for each rank.
+TEST(LandingSlots, KeepTheOrderOfPayloadsAndFlags) {
+  constexpr std::size_t payload = 200;
+  constexpr std::uint64_t exchanges = 20000;
+  const auto bytes = static_cast<std::size_t>(LandingSlot::bytes_for(payload));
+  std::vector<std::uint64_t> memory((2 * bytes + LandingSlot::line) / sizeof(std::uint64_t));
+  auto* const begin = reinterpret_cast<std::byte*>(memory.data());
+  const SharedNumber taken(begin + 2 * bytes);
+  const auto slot = [&](std::uint64_t number) {
+    return LandingSlot{begin + number % 2 * bytes, static_cast<Bytes>(bytes)};
+  };
+  const auto wait_for = [](const SharedNumber& number, std::uint64_t value) {
+    while (!number.has_reached(value)) std::this_thread::yield();
+  };
+  int wrong = 0;
+  std::thread receiver([&] {
+    std::vector<std::byte> landed(payload);
+    for (std::uint64_t number = 1; number <= exchanges; ++number) {
+      wait_for(slot(number).flag(), number);
+      std::memcpy(landed.data(), slot(number).begin, payload);
+      wrong += std::ranges::count(landed, static_cast<std::byte>(number)) == std::ssize(landed) ? 0 : 1;
+      taken.raise(number);
+    }
+  });
+  std::vector<std::byte> sent(payload);
+  for (std::uint64_t number = 1; number <= exchanges; ++number) {
+    std::ranges::fill(sent, static_cast<std::byte>(number));
+    std::memcpy(slot(number).begin, sent.data(), payload);
+    slot(number).flag().raise(number);
+    wait_for(taken, number - 1);
+  }
+  receiver.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace commpass
