@@ -144,13 +144,15 @@ std::array<Method, methods> measure(MPI_Comm comm, Exchange& exchange, ByHand& b
   const auto sample = [&](std::size_t method, auto run) {
     return [&all, &time, exchanges, method, run] { all.at(method).times.push_back(time(exchanges, run)); };
   };
-  run_in_turn(
-      repetitions, sample(shared, [&] {
-        exchange.start();
-        exchange.wait();
-      }),
-      sample(new_requests, [&] { by_hand.by_new_requests(); }), sample(sendrecv, [&] { by_hand.by_sendrecv(); }),
-      sample(persistent, [&] { by_hand.by_persistent_requests(); }), sample(packed, [&] { by_hand.packed(); }));
+  run_in_turn(repetitions,
+              sample(shared,
+                     [&] {
+                       exchange.start();
+                       exchange.wait();
+                     }),
+              sample(new_requests, [&] { by_hand.by_new_requests(); }),
+              sample(sendrecv, [&] { by_hand.by_sendrecv(); }),
+              sample(persistent, [&] { by_hand.by_persistent_requests(); }), sample(packed, [&] { by_hand.packed(); }));
   for (auto& method : all) method.median_s = median(std::move(method.times));
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 #include "runtime/mpi/agreement.hpp"
@@ -59,23 +60,24 @@ bool NodeMemory::grow(MPI_Comm comm, Bytes bytes) {
 }
 
 bool NodeMemory::add_part(MPI_Comm comm, Bytes bytes) {
-  Part part;
+  Part part{.begin = node_->rank() * bytes, .bytes = bytes};
+  all_or_none(comm, [&] {
+    part.arena.release(0, bytes);
+    parts_.reserve(parts_.size() + 1);
+  });
   part.mapping.open(node_->get(), static_cast<std::size_t>(bytes));
   int is_there = part.mapping.all().empty() ? 0 : 1;
   COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_MIN, comm);
-  if (!is_there) return false;
-  all_or_none(comm, [&] {
-    part.begin = node_->rank() * bytes;
-    part.bytes = bytes;
-    part.arena.release(0, bytes);
-    parts_.push_back(std::move(part));
-  });
-  return true;
+  if (is_there) parts_.push_back(std::move(part));
+  return is_there != 0;
 }
 
-void NodeMemory::give_back(const Range& range) {
+void NodeMemory::give_back(const Range& range) noexcept {
   auto& part = parts_[static_cast<std::size_t>(range.place().mapping)];
-  part.arena.release(range.place().offset - part.begin, range.bytes());
+  try {
+    part.arena.release(range.place().offset - part.begin, range.bytes());
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the range is lost
+  }
 }
 
 }  // namespace commpass

@@ -68,13 +68,13 @@ class NodeMemory {
  private:
   /// A mapping, and the free ranges of this rank's part.
   struct Part {
-    SharedMapping mapping;
+    SharedMapping mapping{};
     Bytes begin = 0, bytes = 0;
     Arena arena{};
   };
   bool grow(MPI_Comm comm, Bytes bytes);
   bool add_part(MPI_Comm comm, Bytes bytes);
-  void give_back(const Range& range);
+  void give_back(const Range& range) noexcept;
 
   std::optional<OwnCommunicator> node_;
   std::vector<Rank> ranks_on_node_;
