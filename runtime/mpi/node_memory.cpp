@@ -51,7 +51,7 @@ std::optional<NodeMemory::Range> NodeMemory::take(MPI_Comm comm, Bytes bytes) {
   return range;
 }
 
-/// By twice what was added before, or by what is needed.
+/// By a part of twice the size of the last one, or of the size that is needed.
 bool NodeMemory::grow(MPI_Comm comm, Bytes bytes) {
   const Bytes ample = std::max(parts_.empty() ? first_part_bytes : 2 * parts_.back().bytes, bytes);
   if (is_exhausted_) return false;

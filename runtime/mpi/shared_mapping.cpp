@@ -16,7 +16,7 @@ namespace commpass {
 
 namespace {
 
-/// Is it at most half of what is left where this file is? More than what is left is found out by SIGBUS.
+/// Are these at most half of the bytes that are left where this file is? A write beyond them ends in SIGBUS.
 bool has_room(int file, std::size_t bytes) {
   struct statvfs system {};
   return fstatvfs(file, &system) != 0 || bytes <= system.f_bavail * system.f_frsize / 2;

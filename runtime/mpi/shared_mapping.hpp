@@ -22,8 +22,8 @@ class SharedMapping {
   }
 
   /// Has as many bytes for each rank, in rank order, all zero, where all ranks can share them; elsewhere none. Takes at
-  /// most half of what the system has left for that, so that the MPI library has memory, too. Each rank's bytes are
-  /// near its core. Collective, blocks. @throws MpiError
+  /// most half of the bytes that the system has left for that, so that the MPI library has memory, too. Each rank's
+  /// bytes are near its core. Collective, blocks. @throws MpiError
   void open(MPI_Comm comm, std::size_t bytes_of_each);
 
   std::span<std::byte> all() const { return all_; }  ///< from the begin of a page

@@ -41,7 +41,7 @@ Document strategies() {
   auto lines = csv_table("kind name usage summary source parameters");
   std::string text =
       "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
-      "block):\n";
+      "block; shared: messages within a node go through its memory):\n";
   const auto add_text = [&](const std::string& usage, const std::string& summary, const std::string& source) {
     append(text, "  {}\n      {}\n      {}\n", usage, summary, source);
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/base/text.hpp"
+#include "model/route/sparse_strategy.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -40,6 +41,22 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("split,cap=16384")), "split,cap=16KiB");
   EXPECT_EQ(to_string(parse_strategy("split,cap=1024KiB")), "split,cap=1MiB");
   EXPECT_EQ(to_string(parse_strategy("split,cap=1000B")), "split,cap=1000");
+}
+
+TEST(StrategyText, SaysThatMemoryIsShared) {
+  EXPECT_EQ(to_string(parse_strategy("standard,shared")), "standard,shared");
+  EXPECT_EQ(to_string(parse_strategy("tuna,shared,staggered,radix=4")), "tuna,radix=4,staggered,shared");
+  EXPECT_EQ(to_string(parse_strategy("three-step,shared@staged")), "three-step,shared@staged");
+  EXPECT_TRUE(parse_strategy("two-step,shared").is_shared);
+  EXPECT_NE(parse_strategy("two-step,shared"), parse_strategy("two-step")) << "another strategy";
+  EXPECT_EQ(split_strategies("standard,shared,two-step,staggered,shared"),
+            (std::vector<std::string>{"standard,shared", "two-step,staggered,shared"}));
+  expect_sentence(error_of([] { parse_strategy("standard,shared,shared"); }), {"shared is given twice"});
+  expect_sentence(error_of([] { parse_strategy("standard,shraed"); }), {"did you mean shared?"});
+  expect_sentence(error_of([] { parse_strategy("mpi,shared"); }), {"the library moves all messages"});
+  expect_sentence(error_of([] { parse_strategy("standard,shared@device"); }), {"memory of the host alone"});
+  expect_sentence(error_of([] { parse_host_strategy("standard,shared"); }), {"only planned exchanges"});
+  expect_sentence(error_of([] { parse_sparse_strategy("two-step,shared+nbx"); }), {"only planned exchanges"});
 }
 
 TEST(StrategyText, EndsWithThePathUnlessItIsTheHosts) {
