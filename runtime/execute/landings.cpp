@@ -8,13 +8,6 @@
 
 namespace commpass {
 
-/// What a receiver tells a sender of its node.
-struct Landings::Told {
-  NodeMemory::Place slots;  ///< both sets
-  Bytes taken = 0;          ///< where that number is, in the same mapping
-  Bytes bytes = 0;          ///< of a set
-};
-
 namespace {
 
 template <class Use>
@@ -25,21 +18,20 @@ void for_all(const Plan& plan, std::vector<PlannedMessage> PlannedBatch::*side, 
 
 }  // namespace
 
-Landings::Landings(const Context& context, const Plan& plan) {
-  const auto& memory = *context.node_memory;
+Landings::Landings(const Context& context, const Plan& plan) : memory_(*context.node_memory) {
   const auto& layout = context.layout;
   const Rank rank = context.comm.rank();
   for (Rank peer = 0; peer < layout.ranks(); ++peer)
-    numbers_.push_back(peer != rank && layout.node(peer) == layout.node(rank) ? memory.rank_on_node(peer) : -1);
-  const auto count = [&](std::vector<PlannedMessage> PlannedBatch::*side, std::vector<Bytes>& bytes) {
-    bytes.resize(static_cast<std::size_t>(memory.node().size()));
-    for_all(plan, side, [&](const PlannedMessage& message) {
-      if (is_pushed(message))
-        bytes[static_cast<std::size_t>(number_of(message.peer))] += LandingSlot::bytes_for(message.bytes);
-    });
-  };
-  count(&PlannedBatch::sends, sent_);
-  count(&PlannedBatch::receives, received_);
+    numbers_.push_back(peer != rank && layout.node(peer) == layout.node(rank) ? memory_.rank_on_node(peer) : -1);
+  sent_.resize(static_cast<std::size_t>(memory_.node().size()));
+  mine_.resize(sent_.size());
+  told_.resize(sent_.size());
+  for_all(plan, &PlannedBatch::sends, [&](const PlannedMessage& message) {
+    if (is_pushed(message)) sent_[number_of(message)] += LandingSlot::bytes_for(message.bytes);
+  });
+  for_all(plan, &PlannedBatch::receives, [&](const PlannedMessage& message) {
+    if (is_pushed(message)) mine_[number_of(message)].bytes += LandingSlot::bytes_for(message.bytes);
+  });
 }
 
 std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& plan) {
@@ -53,7 +45,7 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
     Bytes bytes = LandingSlot::line;  // for the number of exchanges that are taken in
     all_or_none(comm, [&] {
       result.reset(new Landings(context, plan));  // NOLINT: the constructor is private
-      for (const auto each : result->received_) bytes += 2 * each;
+      for (const auto& each : result->mine_) bytes += 2 * each.bytes;
     });
     range = memory.take(comm, bytes);
   }
@@ -61,50 +53,39 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
     warn_once("ranks of a node share no memory, or too little is left; their messages go by MPI.", context.comm.rank());
     return nullptr;
   }
+  const auto [mapping, begin] = range->place();
+  Bytes next = begin + LandingSlot::line;
+  for (auto& mine : result->mine_) {
+    mine.slots = {mapping, next};
+    mine.taken = begin;
+    next += 2 * mine.bytes;
+  }
   result->range_.emplace(std::move(*range));
-  std::vector<Told> mine, told;
-  all_or_none(comm, [&] {
-    mine = result->tell();
-    told.resize(mine.size());
-  });
   constexpr int bytes_told = sizeof(Told);
-  COMMPASS_MPI_CALL(MPI_Alltoall, mine.data(), bytes_told, MPI_BYTE, told.data(), bytes_told, MPI_BYTE,
-                    memory.node().get());
-  all_or_none(comm, [&] { result->place(memory, plan, told); });
+  COMMPASS_MPI_CALL(MPI_Alltoall, result->mine_.data(), bytes_told, MPI_BYTE, result->told_.data(), bytes_told,
+                    MPI_BYTE, memory.node().get());
   return result;
 }
 
-std::vector<Landings::Told> Landings::tell() {
-  const auto [mapping, begin] = range_->place();
-  std::vector<Told> told;
-  Bytes next = begin + LandingSlot::line;
-  for (const auto bytes : received_) {
-    told.push_back({{mapping, next}, begin, bytes});
-    next += 2 * bytes;
+void Landings::place(const Plan& plan) {
+  taken_.emplace(memory_.address(range_->place()));
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    if (told_[i].bytes != sent_[i]) throw Error("exchange: ranks of a node plan different messages between them.");
+    if (sent_[i] > 0 && mine_[i].bytes == 0)
+      silent_receivers_.emplace_back(memory_.address({told_[i].slots.mapping, told_[i].taken}));
   }
-  return told;
-}
-
-void Landings::place(const NodeMemory& memory, const Plan& plan, const std::vector<Told>& told) {
-  taken_.emplace(memory.address(range_->place()));
-  const auto mine = tell();
   const auto add_slots = [&](std::vector<PlannedMessage> PlannedBatch::*side, std::vector<Told> from,
                              std::vector<Slot>& slots) {
     for_all(plan, side, [&](const PlannedMessage& message) {
       if (!is_pushed(message)) return;
-      auto& [next, taken, set_bytes] = from[static_cast<std::size_t>(number_of(message.peer))];
+      auto& [next, taken, set_bytes] = from[number_of(message)];
       const auto bytes = LandingSlot::bytes_for(message.bytes);
-      slots.push_back({{memory.address(next), bytes}, set_bytes});
+      slots.push_back({{memory_.address(next), bytes}, set_bytes});
       next.offset += bytes;
     });
   };
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    if (told[i].bytes != sent_[i]) throw Error("exchange: ranks of a node plan different messages between them.");
-    if (sent_[i] > 0 && received_[i] == 0)
-      silent_receivers_.emplace_back(memory.address({told[i].slots.mapping, told[i].taken}));
-  }
-  add_slots(&PlannedBatch::sends, told, sends_);
-  add_slots(&PlannedBatch::receives, mine, receives_);
+  add_slots(&PlannedBatch::sends, told_, sends_);
+  add_slots(&PlannedBatch::receives, mine_, receives_);
 }
 
 Plan Landings::rest_of(const Plan& plan) const {

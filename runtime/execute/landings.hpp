@@ -27,8 +27,10 @@ class Landings {
   static std::unique_ptr<Landings> share(const Context& context, const Plan& plan);
 
   bool is_pushed(const PlannedMessage& message) const {
-    return message.bytes <= pushed_bytes_max && number_of(message.peer) >= 0;
+    return message.bytes <= pushed_bytes_max && numbers_[static_cast<std::size_t>(message.peer)] >= 0;
   }
+  /// Finds the slots. Local. @throws Error, std::bad_alloc
+  void place(const Plan& plan);
   /// The plan without pushed messages, with as many batches.
   Plan rest_of(const Plan& plan) const;
 
@@ -48,15 +50,22 @@ class Landings {
   void keep() noexcept { range_->keep(); }
 
  private:
-  struct Told;
+  /// The places that a receiver tells a sender of its node.
+  struct Told {
+    NodeMemory::Place slots;  ///< both sets
+    Bytes taken = 0;          ///< where that number is, in the same mapping
+    Bytes bytes = 0;          ///< of a set
+  };
   Landings(const Context& context, const Plan& plan);
-  /// On its node; negative: a message to it is not pushed.
-  Rank number_of(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)]; }
-  std::vector<Told> tell();
-  void place(const NodeMemory& memory, const Plan& plan, const std::vector<Told>& told);
+  /// Of the peer of a message that is pushed, on the node.
+  std::size_t number_of(const PlannedMessage& message) const {
+    return static_cast<std::size_t>(numbers_[static_cast<std::size_t>(message.peer)]);
+  }
 
-  std::vector<Rank> numbers_;           ///< by rank of the communicator
-  std::vector<Bytes> sent_, received_;  ///< of a set, by rank of the node
+  const NodeMemory& memory_;
+  std::vector<Rank> numbers_;      ///< on the node, by rank of the communicator; negative: no message to it is pushed
+  std::vector<Bytes> sent_;        ///< of a set, by rank of the node
+  std::vector<Told> mine_, told_;  ///< to and by each rank of the node
   std::optional<NodeMemory::Range> range_;
   std::optional<SharedNumber> taken_;
   std::vector<Slot> sends_, receives_;

@@ -8,6 +8,7 @@ namespace commpass {
 PushedRequests::PushedRequests(const Plan& plan, std::unique_ptr<Landings> landings,
                                std::unique_ptr<PersistentRequests> inner, MPI_Comm comm, Memory& memory)
     : landings_(std::move(landings)), inner_(std::move(inner)), comm_(comm), memory_(memory) {
+  landings_->place(plan);
   auto sent = landings_->sends().begin(), received = landings_->receives().begin();
   std::size_t most_received = 0;
   for (const auto& batch : plan.batches) {

@@ -18,7 +18,7 @@ namespace commpass {
 class PushedRequests final : public BatchRequests {
  public:
   /// @param inner  of the rest of the plan, in whose buffers all messages are
-  /// @throws std::bad_alloc
+  /// @throws Error, std::bad_alloc
   PushedRequests(const Plan& plan, std::unique_ptr<Landings> landings, std::unique_ptr<PersistentRequests> inner,
                  MPI_Comm comm, Memory& memory);
 

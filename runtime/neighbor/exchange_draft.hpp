@@ -55,6 +55,7 @@ class ExchangeDraft {
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
   bool is_run_by_library() const { return by_library_ != nullptr; }
   bool is_shared() const { return is_shared_; }
+  bool has_landings() const { return landing_bytes_ > 0; }
   std::shared_ptr<NeighborGraph> graph() const { return by_library_ ? by_library_->graph() : nullptr; }
 
  private:

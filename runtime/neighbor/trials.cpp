@@ -11,6 +11,7 @@
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/timed_start.hpp"
 
 namespace commpass {
@@ -40,7 +41,8 @@ struct ScratchReceives {
 
 /// The strategies to try, the baseline first; of a family its members alone. Of ours, standard and the best by its
 /// price, in `patient` all, are tried with new requests each time, too.
-std::vector<Contender> trials_for(const Decision& decision) {
+/// @param shares  are they tried through memory of a node, too?
+std::vector<Contender> trials_for(const Decision& decision, bool shares) {
   const auto& by_price = decision.contenders;
   std::vector<Contender> result;
   for (const auto& contender :
@@ -55,6 +57,10 @@ std::vector<Contender> trials_for(const Decision& decision) {
       continue;
     result.push_back(contender);
     result.back().requests = RequestLife::immediate;
+    auto shared = parse_strategy(contender.strategy);
+    if (!shares || decision.is_of_family || shared.path.kind == DataPath::Kind::device) continue;
+    shared.is_shared = true;
+    result.push_back({to_string(shared)});
   }
   return result;
 }
@@ -65,15 +71,18 @@ std::vector<std::unique_ptr<Executor>> plan_trials(const Context& context, const
   std::vector<std::unique_ptr<Executor>> executors;
   std::vector<Contender> planned;
   std::vector<Strategy> strategies;
+  const bool shares = may_share_memory() && context.layout.max_ppn() > 1;
   all_or_none(context.comm.get(), [&] {
-    decision.contenders = trials_for(decision);
+    decision.contenders = trials_for(decision, shares);
     for (const auto& contender : decision.contenders) strategies.push_back(parse_strategy(contender.strategy));
   });
   for (std::size_t i = 0; i < strategies.size(); ++i) {
     try {
       ExchangeDraft draft(context, address, given);
       draft.use(decision.contenders[i].requests);
-      executors.push_back(draft.make(strategies[i]));
+      auto executor = draft.make(strategies[i]);
+      if (strategies[i].is_shared != draft.has_landings()) continue;  // the same on every rank
+      executors.push_back(std::move(executor));
       planned.push_back(decision.contenders[i]);
     } catch (const MpiError&) {
       throw;

@@ -91,7 +91,8 @@ class Trials : public testing::Test {
     return exchange.explanation().find(what) != std::string::npos;
   }
 
-  Communicator communicator_{MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)}};
+  // A rank a node, so that MPI moves all messages.
+  Communicator communicator_{MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 1)}};
   test::LocalExchange local_ = test::local_part(test::random_pattern(size_of(), 5), rank_of(), 3, 1);
 };
 
@@ -146,6 +147,20 @@ TEST_F(Trials, FindOutThatRequestsAreBetterMadeEachTime) {
     EXPECT_TRUE(says(exchanges.back(), wanted)) << exchanges.back().explanation();
     EXPECT_LT(exchanges.back().measured_seconds(), long_us * 1e-6);
     for (int turn = 0; turn < 2; ++turn) ASSERT_TRUE(delivers(exchanges.back(), local_));
+  }
+}
+
+// Which takes no time by this clock.
+TEST_F(Trials, FindOutThatMemoryOfANodeIsFast) {
+  if (size_of() == 1) return;
+  Communicator one_node(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), size_of())});
+  auto with = options(PlannerMode::measure);
+  with.planner_seconds = 0.4;
+  for (int i = 0; i < 2; ++i) {  // the second one is planned as the first
+    auto exchange = test::plan_local(one_node, local_, with);
+    ASSERT_TRUE(everywhere(exchange.strategy().ends_with(",shared"))) << exchange.explanation();
+    EXPECT_FALSE(exchange.predicted_seconds());
+    for (unsigned turn = 0; turn < 3; ++turn) ASSERT_TRUE(delivers(exchange, local_, turn));
   }
 }
 
