@@ -18,8 +18,9 @@ namespace commpass {
 /// its last messages have been taken in.
 class Landings {
  public:
-  /// Larger messages go by MPI: two sets of them are more than caches hold.
-  static constexpr Bytes pushed_bytes_max = Bytes{256} << 10;
+  /// Larger messages go by MPI. Two sets of them are more than a core's cache holds: of 256 KiB they took up to 1.45
+  /// times as long as MPI's (docs/benchmarks.md).
+  static constexpr Bytes pushed_bytes_max = Bytes{128} << 10;
 
   /// Collective, blocks.
   /// @return null on all ranks if they share no memory, or none is left: rank 0 says so once. Then MPI sends all

@@ -105,8 +105,8 @@ TEST_F(SharedExchange, LeavesMessagesBetweenNodesToMpi) {
 }
 
 TEST_F(SharedExchange, LeavesLargeMessagesToMpi) {
-  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 256 * 1024), "standard,shared"), 0);
-  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 256 * 1024 + 1), "standard,shared"),
+  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 128 * 1024), "standard,shared"), 0);
+  EXPECT_EQ(sends_of(one_node_, test::all_to_all(size_of(), 128 * 1024 + 1), "standard,shared"),
             size_of() * (size_of() - 1));
 }
 
