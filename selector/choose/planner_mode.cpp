@@ -5,13 +5,14 @@
 namespace commpass {
 
 PlannerMode parse_planner_mode(const std::string& text) {
-  for (const auto mode : {PlannerMode::estimate, PlannerMode::measure, PlannerMode::patient})
+  for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure, PlannerMode::patient})
     if (text == name_of(mode)) return mode;
-  throw InputError("planner " + text, "it is no such mode", "use estimate, measure or patient");
+  throw InputError("planner " + text, "it is no such mode", "use estimate, adaptive, measure or patient");
 }
 
 const char* name_of(PlannerMode mode) {
   switch (mode) {
+    case PlannerMode::adaptive: return "adaptive";
     case PlannerMode::measure: return "measure";
     case PlannerMode::patient: return "patient";
     default: return "estimate";

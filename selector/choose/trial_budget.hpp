@@ -1,4 +1,4 @@
-// What trials of calls (Rivalry) may cost a process. No MPI here.
+// What trials of calls (Rivalry, TrialPace) may cost a process. No MPI here.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,19 @@
 
 namespace commpass {
 
-/// Trials may lose a share of the time in the calls that are taken over, and at once as much as a program of seconds
-/// does not notice. Threads may use it at the same time.
+/// Trials may lose a share of the time in the calls that are taken over, and an allowance at once. Threads may use it
+/// at the same time.
 class TrialBudget {
  public:
-  static constexpr Seconds allowance_s = 2e-3;
+  static constexpr Seconds allowance_s = 2e-3;  ///< of a process: a program of seconds does not notice it
   static constexpr double default_share = 0.01;
+
+  explicit TrialBudget(Seconds at_once_s = allowance_s) : at_once_s_(at_once_s) {}
 
   void earn(Seconds in_call_s) { in_calls_s_.fetch_add(in_call_s, std::memory_order_relaxed); }
   void spend(Seconds loss_s) { lost_s_.fetch_add(loss_s, std::memory_order_relaxed); }
   /// The time that may still be lost; negative where one loss was larger than expected.
-  Seconds credit_s(double share) const { return allowance_s + share * in_calls_s_ - lost_s_; }
+  Seconds credit_s(double share) const { return at_once_s_ + share * in_calls_s_ - lost_s_; }
 
   /// How many calls a trial has to wait until its loss is affordable; 0: none, infinite where nothing may be lost.
   /// @param loss_s     of the trial; 0: not known, taken for that of a call
@@ -42,6 +44,7 @@ class TrialBudget {
 
  private:
   static constexpr Seconds first_opening_s = 20e-3;
+  Seconds at_once_s_;
   std::atomic<Seconds> in_calls_s_ = 0, lost_s_ = 0, opening_s_ = first_opening_s;
 };
 

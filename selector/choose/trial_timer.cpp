@@ -84,6 +84,7 @@ Seconds TrialTimer::loss_s(std::size_t contender, Seconds fastest_s) const {
 }
 
 void TrialTimer::end_round() {
+  cut();
   if (!is_warm()) {
     if (++warm_rounds_ == bounds_.warm_rounds) {
       choose_sample();
@@ -117,6 +118,13 @@ void TrialTimer::choose_sample() {
   constexpr double exchanges_max = 200;
   const auto wanted = bounds_.sample_s / std::max(round_[0], std::numeric_limits<Seconds>::min());
   exchanges_ = static_cast<int>(std::clamp(wanted, 1.0, exchanges_max));
+}
+
+/// The baseline stays.
+void TrialTimer::cut() {
+  const auto limit_s = bounds_.cut_ratio * fastest_s();
+  for (std::size_t i = 1; i < contenders(); ++i)
+    if (round_[i] > limit_s) drop(i);
 }
 
 /// The baseline stays in any case.

@@ -34,6 +34,7 @@ struct TrialBounds {
   std::size_t rounds_max = 50;  ///< after which the interval hardly shrinks
   Seconds loss_max_s = std::numeric_limits<Seconds>::infinity();
   TrialLoss loss = TrialLoss::beyond_fastest;
+  double cut_ratio = std::numeric_limits<double>::infinity();  ///< a slower contender ÷ the fastest of a round is cut
   Seconds sample_s = 0;  ///< a sample has as many exchanges as the first contender runs in that time; 0: one
 };
 
@@ -42,8 +43,10 @@ struct TrialBounds {
 /// another one is faster beyond doubt (the interval of the ratio of their times lies below 1).
 ///
 /// After the warm rounds the slowest of the others are dropped until `rounds_min` rounds lose no more than
-/// `loss_max_s`. Later a contender is dropped if another one is faster beyond doubt. The trials are over if nothing
-/// more can be found, after `rounds_max` rounds, or as soon as more than `loss_max_s` is lost.
+/// `loss_max_s`. Later a contender is dropped if another one is faster beyond doubt. A contender that
+/// takes more than `cut_ratio` times as long as the fastest in any round, a warm one included, is dropped at once. The
+/// trials are over if nothing more can be found, after `rounds_max` rounds, or as soon as more than `loss_max_s` is
+/// lost.
 ///
 /// The time of a contender in a round is that of the slowest rank. All ranks give the same times, and so judge alike.
 /// Takes memory in its constructor alone.
@@ -75,6 +78,8 @@ class TrialTimer {
 
   bool is_warm() const { return warm_rounds_ == bounds_.warm_rounds; }
   bool is_over() const { return is_over_; }
+  /// Was it not dropped?
+  bool is_running(std::size_t contender) const { return is_running_[contender] != 0; }
   std::size_t rounds() const { return rounds_; }  ///< that count
   /// Of the rounds that count, from the first one on; none: the contender was not timed.
   std::span<const Seconds> times(std::size_t contender) const;
@@ -93,6 +98,7 @@ class TrialTimer {
   Seconds fastest_s() const;
   Seconds loss_s(std::size_t contender, Seconds fastest_s) const;
   void choose_sample();
+  void cut();
   void drop_slowest();
   void drop_beaten();
 

@@ -107,7 +107,7 @@ const EnvironmentVariable variables[] = {
        parse_limits(value);  // throws if they are none
        e.limits = value;
      }},
-    {"COMMPASS_PLANNER", "`estimate`, `measure` or `patient`",
+    {"COMMPASS_PLANNER", "`estimate`, `adaptive`, `measure` or `patient`",
      "choose by prices, or by [timing some or all strategies](cpp.md#measuring-before-planning): of planned exchanges "
      "before they are planned, of all-to-alls and sparse exchanges in the calls themselves",
      "0.1", by_programs, "commpass_planner",

@@ -181,11 +181,27 @@ TEST(TrialTimer, BeginsAnew) {
   }
 }
 
+TEST(TrialTimer, CutsAContenderThatIsMuchSlowerInOneRound) {
+  TrialTimer trials(3, {.rounds_min = 6, .rounds_max = 6, .cut_ratio = 4});
+  run(trials, {std::vector<Seconds>(6, 2), std::vector<Seconds>(6, 1), std::vector<Seconds>(6, 5)});
+  EXPECT_FALSE(trials.is_running(2));
+  EXPECT_TRUE(trials.times(2).empty());
+  EXPECT_EQ(trials.fastest(), 1U);
+}
+
+TEST(TrialTimer, DoesNotCutTheBaseline) {
+  TrialTimer trials(2, {.rounds_min = 6, .rounds_max = 6, .cut_ratio = 4});
+  run(trials, {std::vector<Seconds>(6, 9), std::vector<Seconds>(6, 1)});
+  EXPECT_TRUE(trials.is_running(0));
+  EXPECT_EQ(trials.times(0).size(), 6U);
+  EXPECT_EQ(trials.fastest(), 1U);
+}
+
 TEST(PlannerModes, HaveNames) {
-  for (const auto mode : {PlannerMode::estimate, PlannerMode::measure, PlannerMode::patient})
+  for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure, PlannerMode::patient})
     EXPECT_EQ(parse_planner_mode(name_of(mode)), mode);
   expect_sentence(error_of([] { parse_planner_mode("exhaustive"); }),
-                  {"planner exhaustive", "use estimate, measure or patient"});
+                  {"planner exhaustive", "use estimate, adaptive, measure or patient"});
   for (const double seconds : {0., -1., infinite, std::numeric_limits<double>::quiet_NaN()})
     expect_sentence(error_of([&] { check_planner_seconds(seconds); }), {"planner_seconds", "use a number of seconds"});
 }

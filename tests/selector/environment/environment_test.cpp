@@ -62,7 +62,7 @@ TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
        {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
       {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed",
        {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
-      {"COMMPASS_PLANNER=hasty", {"environment variable COMMPASS_PLANNER", "estimate, measure or patient"}},
+      {"COMMPASS_PLANNER=hasty", {"environment variable COMMPASS_PLANNER", "estimate, adaptive, measure or patient"}},
       {"COMMPASS_WISDOM=", {"environment variable COMMPASS_WISDOM", "it is empty"}},
       {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
       {"COMMPASS_MPI=sometimes", {"environment variable COMMPASS_MPI", "off, record, on or always"}},
