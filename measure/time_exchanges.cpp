@@ -74,6 +74,7 @@ void run_plain_loop(std::span<const NeighborMessage> receives, std::span<const N
 int calls_to_settle(int calls_to_know, PlannerMode planner) {
   // The most rounds of trials, of about as many strategies as each mode tries.
   constexpr int calls_of_measure = 51 * 6, calls_of_patient = 51 * 40;
+  // Trials by `adaptive` may go on later, for 1 % of the time.
   if (planner == PlannerMode::estimate) return calls_to_know;
   return calls_to_know + (planner == PlannerMode::patient ? calls_of_patient : calls_of_measure);
 }

@@ -14,10 +14,12 @@ struct AlltoallvOptions {
   std::optional<double> block_bytes{};  ///< a hint: the mean size of a block, 0 or more. Absent: that of the last
                                         ///< survey (Communicator::alltoallv)
   /// Time the few that have the best prices (measure) or all (patient) in these calls themselves, the MPI library's own
-  /// among them, and keep the one that is the fastest beyond doubt (docs/cpp.md); nothing: COMMPASS_PLANNER, else by
-  /// prices alone (estimate). Not where a strategy is named.
+  /// among them, and keep the one that is the fastest beyond doubt (docs/cpp.md); or time those that prices cannot tell
+  /// apart, for at most 1 % of the time of the calls (adaptive); nothing: COMMPASS_PLANNER, else by prices alone
+  /// (estimate). Not where a strategy is named.
   std::optional<PlannerMode> planner{};
-  std::optional<Seconds> planner_seconds{};  ///< that timing may lose; nothing: 0.1 s, or 1 s if patient
+  std::optional<Seconds>
+      planner_seconds{};  ///< that timing may lose, unless adaptive; nothing: 0.1 s, or 1 s if patient
 };
 
 /// A planned all-to-all.

@@ -173,7 +173,7 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options)
                             context_->machine);
   };
   const auto& choice = chooser.choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
-  return {&choice, chooser.is_trial() ? &chooser : nullptr, chooser.is_lasting()};
+  return {&choice, chooser.is_trial() ? &chooser : nullptr, chooser.is_lasting(), chooser.calls_left()};
 }
 
 /// Makes sure that the choice can be run. A trial that cannot is replaced by another one, on all ranks alike.
@@ -368,6 +368,7 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   require_usable(options);
   require_path(options, data_);
   auto chosen = choose(options);
+  if (chosen.trials) settled_ = settled_of_equal_ = {};  // it may change what their calls run
   const auto* run = &prepare(chosen);
   const bool is_by_library = !run->second.structure;
   const int survey_interval = survey_interval_of(*chosen.choice, is_by_library);
@@ -421,7 +422,10 @@ bool AlltoallvEngine::is_settled(Settled& settled, const void* sendbuf, const vo
     settled.sendbuf = sendbuf;
     settled.recvbuf = recvbuf;
   }
-  return settled.survey_interval == 0 || survey_.pass_undue(settled.survey_interval);
+  if (settled.calls_left && *settled.calls_left == 0) return false;
+  if (settled.survey_interval != 0 && !survey_.pass_undue(settled.survey_interval)) return false;
+  if (settled.calls_left) --*settled.calls_left;
+  return true;
 }
 
 /// @param library  the call
@@ -478,7 +482,8 @@ void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& o
       !data_.are_named() || call.receives.count > std::numeric_limits<int>::max())
     return;
   settled = {&run.first,          options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true),
-             call.receives.count, call.sends.type, call.receives.type};
+             call.receives.count, call.sends.type, call.receives.type,
+             chosen.calls_left};
 }
 
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not

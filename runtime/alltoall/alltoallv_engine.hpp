@@ -110,8 +110,9 @@ class AlltoallvEngine {
   /// A choice.
   struct Chosen {
     const Contender* choice;
-    OneShotChooser* trials;  ///< whose trial it is; null: it is none
-    bool is_lasting;         ///< chosen again for such a call, until a survey finds other traffic
+    OneShotChooser* trials;              ///< whose trial it is; null: it is none
+    bool is_lasting;                     ///< chosen again for such a call, until a survey finds other traffic
+    std::int64_t* calls_left = nullptr;  ///< as many times, and counted down; null: always
   };
   Chosen choose(const AlltoallvOptions& options);
   static Chosen another(const Chosen& chosen);
@@ -155,6 +156,7 @@ class AlltoallvEngine {
     int survey_interval = 0;
     Bytes count = 0;  ///< of MPI_Alltoall, elements that are received
     MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;  ///< which cannot be freed
+    std::int64_t* calls_left = nullptr;                                       ///< before a trial; null: there is none
     const void *sendbuf = nullptr, *recvbuf = nullptr;  ///< the last buffers, which were in host memory
   };
   bool is_settled(Settled& settled, const void* sendbuf, const void* recvbuf, const AlltoallvOptions& options);

@@ -8,6 +8,7 @@
 #include "model/cost/survey_interval.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -24,6 +25,32 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
   if (!named.empty() || !devices.is_used) return named;
   return devices.is_refused ? staged : any_path;
 }
+
+namespace {
+
+/// Before trials the MPI library's call runs, unless it has a price, and by prices another one is faster beyond the
+/// uncertainty. Contenders are on one path of data.
+template <class ContenderOf>
+Decision decide_adaptive(std::span<const Candidate> ranking, const Machine& machine, ContenderOf contender_of) {
+  const auto& best = ranking.front();
+  const auto ties = find_ties(ranking, uncertainty_for_trials(machine));
+  const auto is_of_library = [&](const Candidate& each) {
+    return each.strategy.route == "mpi" && each.strategy.path == best.strategy.path;
+  };
+  const auto library = std::ranges::find_if(ranking, is_of_library);
+  const bool is_best_faster = library != ranking.end() && !ties.contains(library->strategy);
+  const auto is_tried = [&](const Candidate& each) {
+    return &each == &best || (ties.contains(each.strategy) && each.strategy.path == best.strategy.path);
+  };
+  auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
+  // `mpi`, `standard` and the best by price are the first ones.
+  if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
+  Decision decision{is_best_faster ? contender_of(best) : contenders.front()};
+  decision.contenders = std::move(contenders);
+  return decision;
+}
+
+}  // namespace
 
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
                           const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine) {
@@ -46,6 +73,7 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   };
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return decision;
+  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, machine, choice_of);
   decision.contenders =
       with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
   return decision;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "model/base/types.hpp"
 #include "runtime/choose/decision.hpp"
 #include "selector/choose/exchange_class.hpp"
+#include "selector/choose/trial_pace.hpp"
 
 namespace commpass {
 
@@ -35,7 +37,8 @@ void begin_together(MPI_Comm comm);
 /// farther away sooner: a fourth of them for each factor of two.
 ///
 /// Where timing is asked for, exchanges of a class that is decided are the trials (TrialTimer) of those that may be the
-/// fastest for it; the result stays. They end as soon as more time is lost than was given.
+/// fastest for it; the result stays. They end as soon as more time is lost than was given. With `adaptive` there are
+/// exchanges between rounds of trials, which run the decided strategy (TrialPace).
 class OneShotChooser {
  public:
   /// @param comm     ours, alive as long as this
@@ -60,6 +63,9 @@ class OneShotChooser {
   bool is_warm() const { return tried_->trials->is_warm(); }
   /// Is the last choice made again for the class, whatever else is chosen, as long as it is asked for alike?
   bool is_lasting() const { return is_lasting_; }
+  /// As many times if it is lasting; null: always. The caller, in place of choose(), counts exchanges down to 0, as all
+  /// ranks do. Valid until the next trial.
+  std::int64_t* calls_left() const { return calls_left_; }
   /// Notes the time of this rank. The choice for it may be gone then. Collective. @throws MpiError
   void note(Seconds seconds);
   /// For a trial that cannot be run, as all ranks have found: the replacement, which may be another trial.
@@ -76,6 +82,8 @@ class OneShotChooser {
  private:
   struct Decided : Decision {
     std::optional<TrialTimer> trials{};  ///< of the contenders, while they are timed
+    std::unique_ptr<TrialPace> pace{};   ///< of these trials, if they wait for calls
+    std::int64_t calls_left = 0;         ///< before the next trial
   };
   using Decisions = std::map<ExchangeClass, Decided>;
   struct Family {
@@ -83,6 +91,8 @@ class OneShotChooser {
     std::map<ExchangeClass, std::int64_t> asked;  ///< how often, of classes that are not decided
   };
   const Contender& run_of(Decided& decided, PlannerMode planner);
+  void begin_trials(Decided& decided);
+  void end_paced(Decided& decided, std::span<const Seconds> times);
   void end_round(Decided& decided);
   static Decisions::const_iterator nearest_in(const Decisions& decided, const ExchangeClass& wanted);
 
@@ -90,6 +100,8 @@ class OneShotChooser {
   std::function<void(const std::string& text)> tell_;
   std::map<std::string, Family> families_;
   Decided* tried_ = nullptr;
+  Seconds tried_at_s_ = 0;
+  std::int64_t* calls_left_ = nullptr;
   bool is_lasting_ = false;
 };
 

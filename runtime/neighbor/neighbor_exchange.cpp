@@ -76,7 +76,9 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   draft.reset();
   attempt(intent.failure, [&] {
     const bool is_named = !name.empty();
-    const auto how = how_to_choose(context, options.planner, options.planner_seconds);
+    auto how = how_to_choose(context, options.planner, options.planner_seconds);
+    // Starts of planned exchanges have no collective in which ranks could agree on trials.
+    if (how.planner == PlannerMode::adaptive) how.planner = PlannerMode::estimate;
     if (is_named) {
       intent.strategy = parse_strategy(name);
       intent.path = intent.strategy.path;

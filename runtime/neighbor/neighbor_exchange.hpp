@@ -30,9 +30,10 @@ struct ExchangeOptions {
   bool any_buffers = false;
   /// Plan it as the first of its pattern, even if it is not (runtime/neighbor/plan_cache.hpp): to time planning.
   bool anew = false;
-  /// Choose by prices alone (estimate), or by timing the few best (measure) or all strategies that are considered
-  /// (patient), the MPI library's own collective among them; nothing: COMMPASS_PLANNER, else estimate. A named strategy
-  /// is not timed. Timing pays only if exchanges run many times, and reads the send buffer.
+  /// Choose by prices alone (estimate, and adaptive, whose trials are calls that recur), or by timing the few best
+  /// (measure) or all strategies that are considered (patient), the MPI library's own collective among them; nothing:
+  /// COMMPASS_PLANNER, else estimate. A named strategy is not timed. Timing pays only if exchanges run many times, and
+  /// reads the send buffer.
   std::optional<PlannerMode> planner{};
   /// The time for timed exchanges, besides planning them; nothing: 0.1 s, or 1 s if patient.
   std::optional<Seconds> planner_seconds{};

@@ -15,6 +15,7 @@
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
 #include "runtime/sparse/staged_routes.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -134,11 +135,21 @@ Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots
   });
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate) return decision;
+  if (planner == PlannerMode::adaptive) {
+    const auto simplest = std::ranges::find(
+        ranking, unpriced_sparse, [](const SparseCandidate& candidate) { return to_string(candidate.strategy); });
+    if (simplest - ranking.begin() > 1) std::rotate(ranking.begin() + 1, simplest, simplest + 1);
+  }
   // Trials keep their communicators all the time, and their window for as long as this.
   std::set<std::string> routes;
   const bool has_large_window = window_bytes(statistics, context_->layout.ranks()) > most_window_to_try;
+  const auto tied_s = (1 + uncertainty_for_trials(context_->machine)) *
+                      std::ranges::min(ranking, {}, &SparseCandidate::seconds).seconds;
   const auto is_tried = [&](const SparseCandidate& candidate) {
     const auto& strategy = candidate.strategy;
+    if (planner == PlannerMode::adaptive && &candidate != ranking.data() && candidate.seconds > tied_s &&
+        to_string(strategy) != unpriced_sparse)
+      return false;
     if (&candidate != ranking.data() && discovery_row(strategy.discovery).constant_size_only && has_large_window)
       return false;
     if (strategy.is_direct()) return true;

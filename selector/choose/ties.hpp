@@ -12,12 +12,18 @@
 #include <vector>
 
 #include "model/machine/machine.hpp"
+#include "model/machine/profile.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
 
 /// The part by which predicted times have to differ to be no tie: 0 for profiles without a verdict.
 inline double uncertainty_of(const Machine& machine) { return machine.verdict ? machine.verdict->uncertainty : 0; }
+
+/// The same for trials, which settle what prices leave open: the largest for profiles without a verdict.
+inline double uncertainty_for_trials(const Machine& machine) {
+  return machine.verdict ? machine.verdict->uncertainty : most_uncertainty;
+}
 
 /// An uncertainty up to this one is rounding: prices that differ by less are equal, and there are no ties.
 inline constexpr double uncertainty_min = 1e-6;

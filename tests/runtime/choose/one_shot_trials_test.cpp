@@ -220,6 +220,61 @@ TEST_F(OneShotTrialsTest, LoseNoMoreTogether) {
   EXPECT_EQ(choose().strategy, "usual");
 }
 
+constexpr HowToChoose by_share{PlannerMode::adaptive};
+
+TEST_F(OneShotTrialsTest, AreAShareOfTheCalls) {
+  const Times times{{"usual", 1e-2}, {"good", 5e-3}, {"bad", 9e-2}, {"cheap", 1.2e-2}};
+  int trials = 0, bad = 0, others = 0;
+  for (int call = 0; call < 20'000; ++call) {
+    const auto strategy = choose(by_share).strategy;
+    if (chooser_.is_trial()) {
+      ++trials;
+      bad += strategy == "bad" ? 1 : 0;
+      chooser_.note(rank_of() == call % size_of() ? times.at(strategy) : 1e-9);
+    } else if (chooser_.calls_left()) {
+      EXPECT_EQ(strategy, "cheap") << "the decided one runs between trials";
+      ++others;
+    } else {
+      break;
+    }
+  }
+  EXPECT_EQ(choose(by_share).strategy, "good");
+  EXPECT_TRUE(chooser_.is_lasting());
+  EXPECT_EQ(bad, 1) << "it is far slower";
+  EXPECT_GE(trials, 2 + 7 * 2);
+  EXPECT_GE(others, TrialPace::calls_before);
+  EXPECT_EQ(offers_, rank_of() == 0 ? 1 : 0);
+}
+
+TEST_F(OneShotTrialsTest, WaitForCallsThatAreCountedElsewhere) {
+  int counted = 0;
+  for (; !chooser_.is_trial() && counted < 100; ++counted) {
+    choose(by_share);
+    if (!chooser_.is_trial() && counted % 2 == 0 && *chooser_.calls_left() > 0) {
+      --*chooser_.calls_left();
+      ++counted;
+    }
+  }
+  EXPECT_EQ(counted, TrialPace::calls_before + 1);
+}
+
+TEST_F(OneShotTrialsTest, OfAShareEndWhereTheDecidedOneCannotRun) {
+  while (choose(by_share), !chooser_.is_trial()) {}
+  EXPECT_EQ(chooser_.choose_another().strategy, "cheap");
+  EXPECT_FALSE(chooser_.is_trial());
+  EXPECT_EQ(choose(by_share).strategy, "cheap");
+  EXPECT_FALSE(chooser_.is_trial());
+}
+
+TEST_F(OneShotTrialsTest, OfAShareLetAClassThatIsPricedWaitForAnotherPricing) {
+  predicted_s_ = 1e-12;
+  choose(by_price);
+  for (int call = 0; call < 100; ++call) choose(by_share);
+  EXPECT_EQ(offers_, rank_of() == 0 ? 1 : 0);
+  choose(by_measuring);
+  EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0);
+}
+
 TEST_F(OneShotTrialsTest, AreNotMadeOfOneStrategy) {
   names_ = {"alone"};
   EXPECT_EQ(choose().strategy, "alone");
@@ -305,6 +360,31 @@ TEST_F(RecurringCalls, OfAllToAllsAreTimedAndDeliver) {
   for (int turn = 0; turn < 20; ++turn) {
     ASSERT_TRUE(everywhere(exchange(communicator, std::min(3, size_of()), turn, options)));
     EXPECT_EQ(communicator.last_alltoallv_strategy(), last) << "it is over";
+  }
+}
+
+// Ranks count the same calls, whether these are settled on each of them or not.
+TEST_F(RecurringCalls, ByAShareDeliver) {
+  auto communicator = open();
+  AlltoallvOptions options;
+  options.planner = PlannerMode::adaptive;
+  std::set<std::string> run;
+  std::vector<int> out(static_cast<std::size_t>(2 * size_of())), in(out.size());
+  for (int turn = 0; turn < 5000; ++turn) {
+    const int odd = (turn + rank_of()) % 2;  // another buffer than in the call before
+    for (int to = 0; to < size_of(); ++to) out[static_cast<std::size_t>(odd + to)] = turn + 100 * rank_of() + to;
+    communicator.alltoall(out.data() + odd, 1, MPI_INT, in.data() + odd, 1, MPI_INT, options);
+    bool is_right = true;
+    for (int from = 0; from < size_of(); ++from)
+      is_right = is_right && in[static_cast<std::size_t>(odd + from)] == turn + 100 * from + rank_of();
+    ASSERT_TRUE(turn % 50 == 0 ? everywhere(is_right) : is_right) << turn;
+    if (turn % 7 != 0) continue;
+    ASSERT_TRUE(everywhere(exchange(communicator, std::min(3, size_of()), turn, options))) << turn;
+    run.insert(communicator.last_alltoallv_strategy());
+    ASSERT_TRUE(everywhere(sparse(communicator, turn, {.strategy = {}, .planner = PlannerMode::adaptive})));
+  }
+  if (size_of() > 1) {
+    EXPECT_THAT(run, testing::Contains("mpi")) << "before trials";
   }
 }
 
