@@ -1,5 +1,5 @@
 // bench planning: what do a first and a further communicator take, what do a first and a second plan of a pattern, is
-// what `measure` chooses as fast as the MPI library's own call, and what do its trials cost? On two ranks.
+// what modes choose as fast as the MPI library's own call, and what do their trials cost? On two ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -214,9 +214,11 @@ Json compare_all(Communicator& communicator, const OutputOptions& options, bool 
 }
 
 /// Calls that recur, whose trials are the calls themselves.
-Json compare_all_calls(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
+Json compare_all_calls(Communicator& communicator, PlannerMode mode, const OutputOptions& options, bool shown,
+                       Json& summary) {
   AlltoallvOptions with;
-  with.planner = PlannerMode::measure;
+  with.planner = mode;
+  if (shown) fmt::print("\ncalls by {}:", name_of(mode));
   return compare_calls_in_turn(
       options.quick ? 201 : 1001, shown, summary, [&]() -> Communicator& { return communicator; },
       [](const Communicator&) {},
@@ -236,51 +238,59 @@ Json compare_all_calls(Communicator& communicator, const OutputOptions& options,
       });
 }
 
-/// What pricing and trials by `measure` add to the first 10 000 calls of a communicator, as a share of as many calls
-/// after them. Trials are over within the first tenth, which is timed against the median of later ones.
-Json cost_of_trials(const OutputOptions& options, bool shown, Json& summary) {
-  constexpr int tenths = 10, calls = 1000, kibibyte = 1024;  // calls of a tenth
+/// What pricing in the first call, and then trials, add to 10 000 calls of a new communicator, as shares of these.
+/// Trials fall into less than half of the batches: they add what these take beyond as many medians. A batch that takes
+/// 0.5 ms more is left out: a rank has waited for a processor.
+Json cost_of_trials(PlannerMode mode, const OutputOptions& options, bool shown, Json& summary) {
+  constexpr int batches = 200, calls = 50, kibibyte = 1024;  // calls of a batch
+  constexpr Seconds waiting_s = 0.5e-3;
   AlltoallvOptions with;
-  with.planner = PlannerMode::measure;
+  with.planner = mode;
   if (shown)
-    fmt::print("\n{:>10} {:>10} {:>14} {:>22} {:>9} {:>9}\n", "call", "bytes", "10 000 calls", "trials add (median)",
-               "least", "most");
+    fmt::print("\ncalls by {}:\n{:>10} {:>10} {:>14} {:>14} {:>22} {:>9} {:>9}\n", name_of(mode), "call", "bytes",
+               "10 000 calls", "pricing adds", "trials add (median)", "least", "most");
   Json cases;
   double share_max = 0;
   for (const bool is_equal : {true, false})
     for (const int bytes : {8, 512, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte}) {
       std::vector<char> out(2 * static_cast<std::size_t>(bytes)), in(out.size());
       const std::vector<int> counts{bytes, bytes}, places{0, bytes};
-      std::vector<double> shares;
-      std::vector<Seconds> settled_s;
+      std::vector<double> shares, pricing_shares;
+      std::vector<Seconds> calls_s;
       for (int repetition = options.quick ? 11 : 41; repetition > 0; --repetition) {
         Communicator on(MPI_COMM_WORLD, generic_profile().machine);
-        const auto seconds_of_a_tenth = [&] {
-          MPI_Barrier(MPI_COMM_WORLD);
-          Seconds seconds = seconds_of([&] {
-            for (int i = 0; i < calls; ++i)
+        const auto call_some = [&](int count) {
+          return seconds_of([&] {
+            for (int i = 0; i < count; ++i)
               if (is_equal) on.alltoall(out.data(), bytes, MPI_CHAR, in.data(), bytes, MPI_CHAR, with);
               else on.alltoallv(out.data(), counts, places, MPI_CHAR, in.data(), counts, places, MPI_CHAR, with);
           });
-          MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-          return seconds;
         };
-        const auto first_s = seconds_of_a_tenth();
-        std::vector<Seconds> later_s;
-        for (int tenth = 1; tenth < tenths; ++tenth) later_s.push_back(seconds_of_a_tenth());
-        settled_s.push_back(tenths * median(later_s));
-        shares.push_back((first_s - median(later_s)) / settled_s.back());
+        MPI_Barrier(MPI_COMM_WORLD);
+        std::vector<Seconds> batches_s(1 + batches);  // the first call is the first one
+        for (auto& seconds : batches_s) seconds = call_some(&seconds == batches_s.data() ? 1 : calls);
+        MPI_Allreduce(MPI_IN_PLACE, batches_s.data(), 1 + batches, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        const Seconds first_s = batches_s.front();
+        batches_s.erase(batches_s.begin());
+        const Seconds batch_s = median(batches_s), all_s = batches * batch_s;
+        Seconds added_s = 0;
+        for (const auto seconds : batches_s)
+          if (seconds - batch_s < waiting_s) added_s += seconds - batch_s;
+        calls_s.push_back(all_s);
+        shares.push_back(added_s / all_s);
+        pricing_shares.push_back((first_s - batch_s / calls) / all_s);
       }
       const auto [least, most] = std::ranges::minmax(shares);
-      const double share = median(shares);
+      const double share = median(shares), pricing_share = median(pricing_shares);
       share_max = std::max(share_max, share);
       const char* const name = is_equal ? "alltoall" : "alltoallv";
       if (shown)
-        fmt::print("{:>10} {:>10} {:>14} {:>21.2f}% {:>8.2f}% {:>8.2f}%\n", name, format_bytes(bytes),
-                   format_seconds(median(settled_s)), 100 * share, 100 * least, 100 * most);
+        fmt::print("{:>10} {:>10} {:>14} {:>13.2f}% {:>21.2f}% {:>8.2f}% {:>8.2f}%\n", name, format_bytes(bytes),
+                   format_seconds(median(calls_s)), 100 * pricing_share, 100 * share, 100 * least, 100 * most);
       cases.push_back({{"call", name},
                        {"bytes", bytes},
-                       {"calls_s", median(settled_s)},
+                       {"calls_s", median(calls_s)},
+                       {"pricing_share", pricing_share},
                        {"share", share},
                        {"share_min", least},
                        {"share_max", most}});
@@ -298,8 +308,13 @@ Json run_all(const OutputOptions& options, bool shown) {
   Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   json["plans"] = plan_twice(communicator, options, shown, summary);
   json["measured"] = compare_all(communicator, options, shown, summary);
-  json["calls"] = compare_all_calls(communicator, options, shown, summary);
-  json["trials"] = cost_of_trials(options, shown, summary);
+  for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure}) {
+    Communicator of_mode(MPI_COMM_WORLD, generic_profile().machine);
+    auto& of_calls = json["calls"][name_of(mode)];
+    auto& results = summary[name_of(mode)];
+    of_calls["ratios"] = compare_all_calls(of_mode, mode, options, shown, results);
+    of_calls["trials"] = cost_of_trials(mode, options, shown, results);
+  }
   json["summary"] = summary;
   return json;
 }
