@@ -10,7 +10,7 @@ namespace commpass {
 namespace {
 
 /// What calls of contenders take, and what ranks need to begin a trial and to tell each other its times.
-struct Machine {
+struct TimedCalls {
   std::vector<Seconds> call_s;
   Seconds telling_s = 0, preparation_s = 0;
 };
@@ -24,7 +24,7 @@ struct Outcome {
 };
 
 /// As many calls of a class; trials are over then or not. @param incumbent  runs calls that are no trials
-Outcome run(double calls, const Machine& machine, std::size_t incumbent = 0) {
+Outcome run(double calls, const TimedCalls& machine, std::size_t incumbent = 0) {
   const auto contenders = machine.call_s.size();
   TrialTimer trials(contenders, TrialPace::bounds);
   TrialPace pace(contenders, incumbent, machine.preparation_s);
