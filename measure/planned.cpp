@@ -14,6 +14,7 @@
 #include "model/median.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/timed_start.hpp"
 #include "selector/choose/baseline.hpp"
@@ -72,6 +73,16 @@ std::vector<ReportRow> missing_baselines(const Measurement& measurement, const P
   return rows;
 }
 
+/// Adds the strategy of the lowest price and standard through memory of a node, which have no price.
+void add_shared(Agenda& agenda) {
+  for (auto strategy : {agenda.candidates.front().strategy, parse_strategy("standard")}) {
+    strategy.is_shared = strategy.route != "mpi" && strategy.path.is_host();
+    const auto is_there = std::ranges::find(agenda.candidates, strategy, &Candidate::strategy);
+    if (strategy.is_shared && is_there == agenda.candidates.end())
+      agenda.candidates.push_back({.strategy = strategy, .cost = {}});
+  }
+}
+
 Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const Communicator& communicator) {
   Agenda agenda;
   std::string names;
@@ -94,6 +105,7 @@ Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const
           agenda.not_priced);
     agenda.priced = agenda.candidates.size();
     for (const auto& strategy : unpriced) agenda.candidates.push_back({.strategy = strategy, .cost = {}});
+    if (strategies.empty() && may_share_memory() && communicator.layout().max_ppn() > 1) add_shared(agenda);
     agenda.baselines = missing_baselines(measurement, pattern, communicator, agenda.candidates);
     std::vector<std::string> all;
     for (const auto& candidate : agenda.candidates) all.push_back(to_string(as_run(candidate)));
