@@ -198,9 +198,8 @@ TEST(NewRequests, AreThoseOfSmallSendsWithinNodesWhereNoCalibrationTells) {
   auto machine = test::some_machine();
   machine.operations.new_send_bytes.reset();
   std::map<int, int> to_mate;
-  const Rank mate = rank_of() ^ 1;
 #ifdef OPEN_MPI
-  if (mate < size_of()) to_mate[mate] = static_cast<int>(small);
+  if (const Rank mate = rank_of() ^ 1; mate < size_of()) to_mate[mate] = static_cast<int>(small);
 #endif
   EXPECT_EQ(sent_anew(machine, small), to_mate);
   EXPECT_TRUE(sent_anew(machine, small + 1).empty());
