@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -86,8 +85,8 @@ std::optional<Contradiction> find_contradiction(const Provenance& provenance) {
     const std::vector<std::pair<Bytes, double>> sizes(by_size.begin(), by_size.end());
     for (std::size_t i = 0; i + neighbours <= sizes.size(); ++i) {
       const auto run = std::span(sizes).subspan(i, neighbours);
-      const auto [low, high] = std::ranges::minmax(run | std::views::values);
-      const double factor = std::exp(std::max(low, -high));
+      const auto [low, high] = std::ranges::minmax(run, {}, &std::pair<Bytes, double>::second);
+      const double factor = std::exp(std::max(low.second, -high.second));
       if (factor >= (worst ? worst->factor : factor_min))
         worst = Contradiction{level, run.front().first, run.back().first, factor};
     }
