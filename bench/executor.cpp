@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bench/in_turn.hpp"
-#include "bench/options.hpp"
 #include "bench/statistics.hpp"
+#include "bench/two_ranks.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/machine.hpp"
@@ -106,11 +106,7 @@ Measured compare(const Communicator& communicator, Exchange& exchange, Exchange&
           median(std::move(hand)) / exchanges};
 }
 
-Json executor(const OutputOptions& options, bool shown) {
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) throw InputError("bench executor", fmt::format("it has {} ranks", ranks), "run it on 2");
+Json executor(const OutputOptions& options, Rank rank, bool shown) {
   const OwnCommunicator own(MPI_COMM_WORLD);
   Communicator communicator(MPI_COMM_WORLD, Machine{});
   Machine all_new;
@@ -156,17 +152,9 @@ Json executor(const OutputOptions& options, bool shown) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  commpass::Command command{
-      "bench-executor",
-      "What a standard exchange costs over persistent requests written by hand, and with a new request for each "
-      "send, on two ranks."};
-  OutputOptions options;
-  const bool speaks = rank == 0;
-  const int code = run_benchmark(
-      command, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
-  MPI_Finalize();
-  return code;
+  return run_on_two_ranks(
+      argc, argv, "executor",
+      "What a standard exchange costs over persistent requests written by hand, and with a "
+      "new request for each send, on two ranks.",
+      [](const OutputOptions& options, commpass::Rank rank, bool shown) { return executor(options, rank, shown); });
 }

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "bench/calls_in_turn.hpp"
-#include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
-#include "model/base/error.hpp"
+#include "bench/two_ranks.hpp"
 #include "model/base/json.hpp"
 
 namespace commpass::bench {
@@ -111,9 +110,6 @@ Json calls_after_trials(const OutputOptions& options, bool shown, Json& summary)
 }
 
 Json interposer(const OutputOptions& options, bool shown) {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) throw InputError("bench interposer", fmt::format("it has {} ranks", ranks), "run it on 2");
   Json json, summary;
   json["cases"] = single_calls(options, shown, summary);
   json["communicators"] = short_lived_communicators(options, shown, summary);
@@ -130,16 +126,9 @@ int main(int argc, char** argv) {
   setenv("COMMPASS_MPI", "on", 1);                // before MPI_Init, when the interposer reads it
   setenv("COMMPASS_MPI_REPORT", "/dev/null", 1);  // ranks tell each other of their calls
   setenv("COMMPASS_MPI_LOSS", "1000", 1);         // trials begin at once
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  commpass::Command command{"bench-interposer",
-                            "What libcommpass-mpi adds to a call that it leaves to the MPI library and to a "
-                            "communicator with few calls, and the time of calls after its trials, on two ranks."};
-  OutputOptions options;
-  const bool speaks = rank == 0;
-  const int code = run_benchmark(
-      command, argc, argv, "interposer", options, [&] { return interposer(options, speaks && !options.json); }, speaks);
-  MPI_Finalize();
-  return code;
+  return run_on_two_ranks(
+      argc, argv, "interposer",
+      "What libcommpass-mpi adds to a call that it leaves to the MPI library and to a "
+      "communicator with few calls, and the time of calls after its trials, on two ranks.",
+      [](const OutputOptions& options, commpass::Rank, bool shown) { return interposer(options, shown); });
 }

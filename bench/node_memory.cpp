@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "bench/in_turn.hpp"
-#include "bench/options.hpp"
 #include "bench/statistics.hpp"
-#include "model/base/error.hpp"
+#include "bench/two_ranks.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/layout.hpp"
@@ -157,11 +156,7 @@ std::array<Method, methods> measure(MPI_Comm comm, Exchange& exchange, ByHand& b
   return all;
 }
 
-Json node_memory(const OutputOptions& options, bool shown) {
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) throw InputError("bench node-memory", fmt::format("it has {} ranks", ranks), "run it on 2");
+Json node_memory(const OutputOptions& options, Rank rank, bool shown) {
   const OwnCommunicator own(MPI_COMM_WORLD);
   Communicator communicator(MPI_COMM_WORLD, Machine{}, {Layout::with_ppn(2, 2)});
   const int repetitions = options.quick ? 1001 : 5001;
@@ -194,17 +189,9 @@ Json node_memory(const OutputOptions& options, bool shown) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  commpass::Command command{"bench-node-memory",
-                            "What exchanges through memory of a node take, and by messages of the MPI library, on two "
-                            "ranks."};
-  OutputOptions options;
-  const bool speaks = rank == 0;
-  const int code = run_benchmark(
-      command, argc, argv, "node-memory", options, [&] { return node_memory(options, speaks && !options.json); },
-      speaks);
-  MPI_Finalize();
-  return code;
+  return run_on_two_ranks(
+      argc, argv, "node-memory",
+      "What exchanges through memory of a node take, and by messages of the MPI library, on "
+      "two ranks.",
+      [](const OutputOptions& options, commpass::Rank rank, bool shown) { return node_memory(options, rank, shown); });
 }

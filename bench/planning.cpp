@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "bench/calls_in_turn.hpp"
-#include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/summary.hpp"
-#include "model/base/error.hpp"
+#include "bench/two_ranks.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -300,9 +299,6 @@ Json cost_of_trials(PlannerMode mode, const OutputOptions& options, bool shown, 
 }
 
 Json run_all(const OutputOptions& options, bool shown) {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) throw InputError("bench planning", fmt::format("it has {} ranks", ranks), "run it on 2");
   Json json, summary;
   json["communicators"] = open_communicators(options, shown, summary);
   Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
@@ -324,16 +320,9 @@ Json run_all(const OutputOptions& options, bool shown) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  commpass::Command command{
-      "bench-planning",
-      "What a first and a further plan of a pattern take, and what planning by measuring gives, on two ranks."};
-  OutputOptions options;
-  const bool speaks = rank == 0;
-  const int code = run_benchmark(
-      command, argc, argv, "planning", options, [&] { return run_all(options, speaks && !options.json); }, speaks);
-  MPI_Finalize();
-  return code;
+  return run_on_two_ranks(
+      argc, argv, "planning",
+      "What a first and a further plan of a pattern take, and what planning by measuring "
+      "gives, on two ranks.",
+      [](const OutputOptions& options, commpass::Rank, bool shown) { return run_all(options, shown); });
 }
