@@ -75,11 +75,10 @@ std::vector<ReportRow> missing_baselines(const Measurement& measurement, const P
 
 /// Adds the strategy of the lowest price and standard through memory of a node, which have no price.
 void add_shared(Agenda& agenda) {
-  for (auto strategy : {agenda.candidates.front().strategy, parse_strategy("standard")}) {
-    strategy.is_shared = strategy.route != "mpi" && strategy.path.is_host();
-    const auto is_there = std::ranges::find(agenda.candidates, strategy, &Candidate::strategy);
-    if (strategy.is_shared && is_there == agenda.candidates.end())
-      agenda.candidates.push_back({.strategy = strategy, .cost = {}});
+  for (const auto& strategy : {agenda.candidates.front().strategy, parse_strategy("standard")}) {
+    const auto shared = through_node_memory(strategy);
+    if (shared && std::ranges::find(agenda.candidates, *shared, &Candidate::strategy) == agenda.candidates.end())
+      agenda.candidates.push_back({.strategy = *shared, .cost = {}});
   }
 }
 

@@ -170,6 +170,12 @@ Strategy parse_host_strategy(const std::string& text) {
   return strategy;
 }
 
+std::optional<Strategy> through_node_memory(Strategy strategy) {
+  if (strategy.route == "mpi" || strategy.path.kind == DataPath::Kind::device) return std::nullopt;
+  strategy.is_shared = true;
+  return strategy;
+}
+
 void require_messages(const Strategy& strategy) {
   if (strategy.is_shared)
     throw InputError("strategy " + to_string(strategy),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,10 @@ std::vector<std::string> split_strategies(const std::string& list);
 /// The same for callers that move host memory only, by messages.
 /// @throws InputError, also if the text names another path or "shared"
 Strategy parse_host_strategy(const std::string& text);
+
+/// The same with messages within nodes through memory that their ranks share; nothing where it cannot be so: the
+/// library moves the messages, or the data stays on devices.
+std::optional<Strategy> through_node_memory(Strategy strategy);
 
 /// @throws InputError if a strategy shares memory within nodes, which only planned exchanges of edges do
 void require_messages(const Strategy& strategy);

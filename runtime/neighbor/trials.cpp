@@ -49,6 +49,7 @@ std::vector<Contender> trials_for(const Decision& decision, bool shares) {
        decision.is_of_family ? by_price : with_programs_methods(by_price, NeighborhoodCollective::is_available())) {
     result.push_back(contender);
     auto strategy = parse_strategy(contender.strategy);
+    const auto shared = through_node_memory(strategy);
     strategy.path = {};
     const auto name = to_string(strategy);
     if (name == "mpi") continue;
@@ -57,10 +58,7 @@ std::vector<Contender> trials_for(const Decision& decision, bool shares) {
       continue;
     result.push_back(contender);
     result.back().requests = RequestLife::immediate;
-    auto shared = parse_strategy(contender.strategy);
-    if (!shares || decision.is_of_family || shared.path.kind == DataPath::Kind::device) continue;
-    shared.is_shared = true;
-    result.push_back({to_string(shared)});
+    if (shares && shared && !decision.is_of_family) result.push_back({to_string(*shared)});
   }
   return result;
 }
