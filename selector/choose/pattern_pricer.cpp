@@ -114,7 +114,8 @@ class PatternPricer {
     const auto blocks = std::ssize(prepared_.blocks);
     if (blocks <= messages_max_ / stages_max || layout_.nodes() <= nodes_min) return layout_.nodes();
     std::int64_t messages = 0;
-    for (const auto& stage : make_route(strategy, layout_)->stages()) {
+    const auto route = make_route(strategy, layout_);
+    for (const auto& stage : route->stages()) {
       const auto coalesced = stage.messages_max > 0 ? stage.messages_max : std::int64_t{pattern_.ranks} * stage.rounds;
       const bool is_bounded = coalesced > 0 && !is_staggered(stage, strategy.coalescing);
       messages += is_bounded ? std::min(blocks, coalesced) : blocks;

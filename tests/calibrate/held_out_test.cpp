@@ -61,7 +61,11 @@ TEST_F(HeldOutExchanges, ThatAreFarOffAreMeasuredAgainWhereTheErrorIs) {
   if (what.empty() && patient.sampler.has_spent(1)) GTEST_SKIP() << "the machine is too busy to measure again";
   EXPECT_TRUE(what.starts_with("further messages of levels.socket.host, since")) << what;
   EXPECT_TRUE(what.ends_with("which were taken")) << what;
-  EXPECT_LT(patient.machine.host.find(standard_level::socket)->protocols.front().alpha_next_s, 0.1);
+  const auto& shortest = patient.machine.host.find(standard_level::socket)->protocols.front();
+  const auto noisy = patient.host_key(standard_level::socket, shortest.name) + ": alpha_next_s";
+  if (std::ranges::any_of(patient.provenance.not_measured, [&](const auto& told) { return told.starts_with(noisy); }))
+    GTEST_SKIP() << "the machine is too busy to tell what a further message takes";
+  EXPECT_LT(shortest.alpha_next_s, 0.1);
   const auto& all = patient.provenance.held_out;
   const auto many = std::ranges::find(all, "many small", &HeldOut::exchange);
   ASSERT_NE(many, all.end());

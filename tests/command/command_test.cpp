@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -1491,6 +1492,7 @@ class WisdomCommand : public testing::Test {
     write_file(path_, R"({"schema": 1, "entries": [)" + entry("lassen; Power9", "aa", "standard") + "," +
                           entry(R"(tuolumne, \"new\")", "bb", "tuna,radix=4") + "]}\n");
   }
+  void TearDown() override { std::remove(path_.c_str()); }
   static std::string entry(const std::string& machine, const std::string& pattern, const std::string& strategy) {
     return R"({"machine": ")" + machine + R"(", "layout": "4 ranks, 0123", "pattern": ")" + pattern +
            R"(", "strategy": ")" + strategy +
