@@ -151,6 +151,10 @@ void measure_parts(Calibration& calibration) {
   hold_to_physics(calibration);
   part("operations.batch_s", measure_calls);
   part("operations.skew_s", measure_skew);
+  const auto near = levels_within_nodes(calibration.levels, layout);
+  for (Level level = 0; level <= layout.node_level(); ++level)
+    if (calibration.has_ranks_for(calibration.level_key(level, "shared")))
+      part(calibration.level_key(level, "shared"), measure_node_memory, level, memory_share.of(level, near));
   part("held_out", check_held_out);
 }
 

@@ -102,6 +102,8 @@ void measure_messages_in_flight(Calibration& calibration);
 void measure_calls(Calibration& calibration);
 /// Measures the wait of ranks for one another between rounds of messages to other nodes. Needs what measure_calls does.
 void measure_skew(Calibration& calibration);
+/// Measures messages through memory that ranks of a node share, with all that their exchange takes.
+void measure_node_memory(Calibration& calibration, Level level, const Share& share);
 /// Runs `work`. Collective.
 /// @return processors that other programs kept busy meanwhile, on average, on the host where they are most. The same on
 /// every rank

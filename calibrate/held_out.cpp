@@ -15,6 +15,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
 
@@ -110,7 +111,9 @@ std::vector<std::string> strategies_for_trial(const std::vector<Candidate>& rank
   };
   add_first([&](const Candidate& candidate) { return candidate.cost.stages.size() >= kind.stages_min; });
   if (names.empty() || !kind.has_rivals) return names;
-  add_first([](const Candidate& candidate) { return candidate.strategy.route == "standard"; });
+  add_first([](const Candidate& candidate) {
+    return candidate.strategy.route == "standard" && !candidate.strategy.path.is_shared;
+  });
   add_first([](const Candidate& candidate) { return candidate.cost.stages.size() > 1; });
   return names;
 }
@@ -118,7 +121,11 @@ std::vector<std::string> strategies_for_trial(const std::vector<Candidate>& rank
 void add_planned(Calibration& calibration, ExchangeTrials& trials, const Kind& kind, const Pattern& pattern,
                  const std::string& part_of = {}) {
   const auto names = found_by_rank_0(calibration.comm.get(), [&] {
-    return join(strategies_for_trial(rank_strategies(pattern, calibration.layout, calibration.machine), kind), ";");
+    const auto& [layout, machine] = std::tie(calibration.layout, calibration.machine);
+    const auto paths = offered_paths(DataPlace::host, layout, machine);
+    const auto ranking =
+        rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::all, paths);
+    return join(strategies_for_trial(ranking, kind), ";");
   });
   if (names.empty())
     calibration.not_measured(fmt::format("held_out '{}': no strategy has several stages here", kind.name));

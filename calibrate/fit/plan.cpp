@@ -62,6 +62,10 @@ class Planned {
         nodes < 2                  ? two_nodes
         : skew_rounds(layout_) < 2 ? "two ranks a node, or three nodes"
                                    : "");
+    for (const auto level : all_levels_)
+      if (level <= layout_.node_level())
+        add(key(level, "shared"), "planned exchanges of pairs through memory of a node", 2,
+            memory_share.of(level, near_levels()).length(), why_no_pair(level));
     add("held_out", "irregular exchanges that no parameter is fitted to", all, held_out_share.length());
     return std::move(plan_);
   }
@@ -83,6 +87,8 @@ class Planned {
     for (const auto level : levels_)
       add(key(level, parameters), method, ranks(level), share.of(level, levels_).length());
   }
+
+  std::vector<Level> near_levels() const { return levels_within_nodes(levels_, layout_); }
 
   std::string key(Level level, const char* parameter) const {
     return fmt::format("levels.{}.{}", machine_.name_of(level), parameter);
@@ -167,6 +173,11 @@ Machine machine_like(const Layout& layout, const std::string& name) {
     throw InputError("layout", fmt::format("level '{}' {}", machine.name_of(misplaced->level), misplaced->why),
                      "name its levels outermost first");
   return machine;
+}
+
+std::vector<Level> levels_within_nodes(std::vector<Level> levels, const Layout& layout) {
+  std::erase_if(levels, [&](Level level) { return level > layout.node_level(); });
+  return levels;
 }
 
 std::vector<Level> levels_with_others_within(const Layout& layout) {

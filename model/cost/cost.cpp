@@ -79,10 +79,31 @@ Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& mac
   return evaluate_path(schedule, layout, machine, model, usage, path);
 }
 
+namespace {
+
+/// Does MPI send any message if those within nodes are pushed?
+bool has_posted_messages(const Schedule& schedule, const Layout& layout, const Foldings* foldings) {
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& messages = schedule.stages[s].messages;
+    const FoldedOf folded{layout, messages, of_stage(foldings, s)};
+    for (const auto& message : messages)
+      if (message.bytes > shared_bytes_max || folded(message).level > layout.node_level()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine& machine, CostModel model, Usage usage,
                    const DataPath& path, const Foldings* foldings, Trace* trace, std::vector<Seconds>* ends) {
   if (path.kind == DataPath::Kind::device)
     return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, ends);
+  if (path.is_shared) {
+    auto shared = with_node_memory(machine);
+    // What a batch takes beyond messages that are pushed is part of their alpha.
+    if (!has_posted_messages(schedule, given.on(machine), foldings)) shared.operations.batch_s.reset();
+    return evaluate_path(schedule, given, shared, model, usage, {path.kind, path.copies}, foldings, trace, ends);
+  }
   const auto layout = given.on(machine);
   std::optional<Staging> staging;
   if (path.kind == DataPath::Kind::staged) staging = stage_through_host(schedule, path, layout, machine);

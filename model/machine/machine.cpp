@@ -105,6 +105,33 @@ Machine on_device(const Machine& machine) {
   return result;
 }
 
+namespace {
+
+/// Small messages as those of a channel, others as those of another one.
+Channel joined(Channel small, const Channel& large, Bytes small_bytes_max) {
+  std::erase_if(small.protocols, [](const Protocol& protocol) { return protocol.max_bytes <= 0; });
+  std::size_t kept = 0;
+  while (kept < small.protocols.size() && small.protocols[kept].max_bytes < small_bytes_max) ++kept;
+  small.protocols.resize(std::min(kept + 1, small.protocols.size()));
+  small.protocols.back().max_bytes = small_bytes_max;
+  for (const auto& protocol : large.protocols)
+    if (protocol.max_bytes > small_bytes_max) small.protocols.push_back(protocol);
+  small.rendezvous_from_bytes = std::max(large.rendezvous_from_bytes.value_or(0), small_bytes_max + 1);
+  return small;
+}
+
+}  // namespace
+
+Machine with_node_memory(Machine machine) {
+  const auto messages = machine.host;
+  for (Level level = 0; level <= machine.node_level(); ++level) {
+    const auto* const pushed = machine.shared.find(level);
+    const auto* const by_mpi = messages.find(level);
+    if (pushed && by_mpi) machine.host.by_level[level] = joined(*pushed, *by_mpi, shared_bytes_max);
+  }
+  return machine;
+}
+
 Limits merged(Limits limits, const Limits& others) {
   const auto take = [&](auto member) {
     if (others.*member) limits.*member = others.*member;
@@ -146,7 +173,7 @@ Machine with_shared_rates_times(Machine machine, double factor) {
     for (double* rate : {&level.up_rate_bytes_per_s, &level.down_rate_bytes_per_s, &level.inside_rate_bytes_per_s,
                          &level.node_share_bytes_per_s})
       *rate *= factor;
-  for (auto* const channels : {&machine.host, &machine.device})
+  for (auto* const channels : {&machine.host, &machine.device, &machine.shared})
     for (auto& channel : channels->by_level)
       if (channel) channel->aggregate_rate_bytes_per_s *= factor;
   return machine;

@@ -77,6 +77,10 @@ Seconds probe_seconds(const Machine& machine);
 /// between devices for each byte (docs/model.md). Nothing is known of the MPI library's collectives.
 Machine on_device(const Machine& machine);
 
+/// A machine whose messages within nodes are those of `shared` up to shared_bytes_max bytes, on the levels that have
+/// it; larger ones, and all between nodes, as they are. Those that are pushed wait for no receive.
+Machine with_node_memory(Machine machine);
+
 /// How messages in host memory move between ranks of a level: its channel or, where it is absent, that of the next
 /// outer one.
 /// @throws InputError if neither it nor an outer one is present

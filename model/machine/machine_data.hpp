@@ -79,6 +79,10 @@ struct Channel {
   double least_beta() const;
 };
 
+/// Larger messages within a node go by MPI, whatever a strategy says: two slots of each are more than a core's cache
+/// holds, and of 256 KiB they took up to 1.45 times as long (docs/benchmarks.md).
+inline constexpr Bytes shared_bytes_max = Bytes{128} << 10;
+
 /// A copy between one device and host memory: `processes` at once move s bytes in all, each its part, in alpha +
 /// beta·s.
 struct DeviceCopy {
@@ -175,6 +179,8 @@ struct Machine {
   std::vector<MachineLevel> levels = standard_level::levels();  ///< innermost first; the last has one instance
   MemoryChannels host;
   MemoryChannels device;
+  MemoryChannels shared;  ///< messages through memory that the ranks of a node share, of up to shared_bytes_max,
+                          ///< with all that their exchange takes
   std::vector<DeviceCopy> device_to_host, host_to_device;
   std::optional<int> devices_per_node{};                 ///< absent: each rank with data on devices has one of its own
   std::optional<double> device_copy_rate_bytes_per_s{};  ///< of copies within a device, as the host's rate and call;

@@ -62,7 +62,8 @@ std::vector<NamedParameter> named_parameters(Machine& machine) {
   for (Level i = 0; i < machine.levels.size(); ++i) {
     auto& level = machine.levels[i];
     const auto above = "levels." + level.name + ".";
-    for (const auto& [memory, channels] : {std::pair("host.", &machine.host), std::pair("device.", &machine.device)}) {
+    for (const auto& [memory, channels] : {std::pair("host.", &machine.host), std::pair("shared.", &machine.shared),
+                                           std::pair("device.", &machine.device)}) {
       if (!channels->has(i)) continue;
       for (auto& protocol : channels->by_level[i]->protocols)
         add(Place::protocol, above + memory + protocol.name + ".", &protocol);

@@ -63,6 +63,7 @@ std::vector<std::string> implausible(const Machine& machine, int ranks_of_node) 
   for (Level i = 0; i < machine.levels.size(); ++i) {
     const auto place = "levels." + machine.name_of(i);
     if (machine.host.has(i)) check_channel(*machine.host.by_level[i], place + ".host", found);
+    if (machine.shared.has(i)) check_channel(*machine.shared.by_level[i], place + ".shared", found);
     if (machine.device.has(i)) check_channel(*machine.device.by_level[i], place + ".device", found);
     if (i > machine.node_level()) continue;
     if (machine.host.has(i))

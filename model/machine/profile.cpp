@@ -259,6 +259,11 @@ void read_levels(ObjectReader& in, Machine& machine, std::int64_t version) {
     level.parameters(Place::level, &machine.levels[i], version);
     for (const auto& row : parameters_of(Place::level)) require_place(level, row, machine, i);
     if (level.find("host")) machine.host.by_level[i] = read_channel(level.object("host"), version);
+    if (level.find("shared")) {
+      if (i > machine.node_level())
+        throw level.error("shared", "has no meaning there", "move it to 'node' or a level within, or remove it");
+      machine.shared.by_level[i] = read_channel(level.object("shared"), version);
+    }
     if (level.find("device")) machine.device.by_level[i] = read_channel(level.object("device"), version);
     level.finish();
   }
@@ -410,6 +415,7 @@ std::string to_json(const Profile& profile) {
   for (Level i = 0; i < machine.levels.size(); ++i) {
     Json level{{"name", machine.levels[i].name}};
     put_section(level, "host", write_channel(machine.host, i));
+    put_section(level, "shared", write_channel(machine.shared, i));
     put_section(level, "device", write_channel(machine.device, i));
     put_parameters(level, Place::level, &machine.levels[i]);
     json["levels"].push_back(std::move(level));

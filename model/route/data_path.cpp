@@ -39,10 +39,12 @@ DataPath parse_data_path(const std::string& text, const std::string& where) {
 }
 
 std::string to_string(const DataPath& path) {
+  std::string text = path.is_shared ? ",shared" : "";
   switch (path.kind) {
-    case DataPath::Kind::host: return {};
-    case DataPath::Kind::device: return "@device";
-    case DataPath::Kind::staged: return path.copies == 1 ? "@staged" : fmt::format("@staged,copies={}", path.copies);
+    case DataPath::Kind::host: return text;
+    case DataPath::Kind::device: return text + "@device";
+    case DataPath::Kind::staged:
+      return text + (path.copies == 1 ? "@staged" : fmt::format("@staged,copies={}", path.copies));
   }
   return "?";
 }

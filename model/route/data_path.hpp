@@ -15,7 +15,8 @@ struct DataPath {
     staged   ///< it lies on devices, is copied to host memory, exchanged there, and copied back
   };
   Kind kind = Kind::host;
-  int copies = 1;  ///< staged: processes of a node that copy the data of one rank at once, each its part
+  int copies = 1;          ///< staged: processes of a node that copy the data of one rank at once, each its part
+  bool is_shared = false;  ///< do messages within a node go through memory that its ranks share ("shared")?
   bool operator==(const DataPath&) const = default;
 
   bool is_host() const { return kind == Kind::host; }
@@ -27,7 +28,7 @@ struct DataPath {
 /// @throws InputError
 DataPath parse_data_path(const std::string& text, const std::string& where);
 
-/// The text with its '@', or nothing for host memory.
+/// What follows a strategy: ",shared", and the text behind '@' with it; nothing for host memory and messages alone.
 std::string to_string(const DataPath& path);
 
 /// Where the users of an exchange have their data.
@@ -35,8 +36,10 @@ enum class DataPlace : std::uint8_t { host, device };
 /// "host", "device".
 const char* name_of(DataPlace place);
 
-/// The one path of data in host memory.
+/// The one path of data in host memory by messages alone.
 inline constexpr std::array<DataPath, 1> host_paths{};
+/// The other one.
+inline constexpr DataPath shared_host_path{.is_shared = true};
 
 /// How a path is written after a strategy, and what it means: for errors and lists.
 struct DataPathRow {

@@ -127,8 +127,8 @@ Strategy parse_strategy(const std::string& text) {
       continue;
     }
     if (pieces[i] == shared) {
-      if (strategy.is_shared) throw fail("shared is given twice");
-      strategy.is_shared = true;
+      if (strategy.path.is_shared) throw fail("shared is given twice");
+      strategy.path.is_shared = true;
       continue;
     }
     const auto equals = pieces[i].find('=');
@@ -155,8 +155,12 @@ Strategy parse_strategy(const std::string& text) {
   }
   sort_arguments(strategy);
   if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
-  if (at != std::string::npos) strategy.path = parse_data_path(text.substr(at + 1), text);
-  if (strategy.is_shared && strategy.path.kind == DataPath::Kind::device)
+  if (at != std::string::npos) {
+    const bool is_shared = strategy.path.is_shared;
+    strategy.path = parse_data_path(text.substr(at + 1), text);
+    strategy.path.is_shared = is_shared;
+  }
+  if (strategy.path.is_shared && strategy.path.kind == DataPath::Kind::device)
     throw InputError("strategy " + text, "ranks share memory of the host alone", "leave 'shared' or '@device' out");
   return strategy;
 }
@@ -172,12 +176,12 @@ Strategy parse_host_strategy(const std::string& text) {
 
 std::optional<Strategy> through_node_memory(Strategy strategy) {
   if (strategy.route == "mpi" || strategy.path.kind == DataPath::Kind::device) return std::nullopt;
-  strategy.is_shared = true;
+  strategy.path.is_shared = true;
   return strategy;
 }
 
 void require_messages(const Strategy& strategy) {
-  if (strategy.is_shared)
+  if (strategy.path.is_shared)
     throw InputError("strategy " + to_string(strategy),
                      "it shares memory within nodes, which only planned exchanges of edges do", "leave 'shared' out");
 }
@@ -196,7 +200,6 @@ std::string to_string(const Strategy& strategy) {
   if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
   if (strategy.coalescing == Coalescing::staggered) text += ",staggered";
-  if (strategy.is_shared) text += ",shared";
   return text + to_string(strategy.path);
 }
 

@@ -40,7 +40,6 @@ struct Strategy {
   Window window;
   Coalescing coalescing = Coalescing::coalesced;
   DataPath path = {};
-  bool is_shared = false;  ///< do messages within a node go through memory that its ranks share ("shared")?
   bool operator==(const Strategy&) const = default;
 
   /// The values of a parameter; empty if it was not given.

@@ -16,6 +16,7 @@
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/family.hpp"
@@ -204,6 +205,8 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
     key = wisdom_key(comm, wisdom, sends);
     if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return std::move(*known);
   }
+  if (!devices.is_used && !options.automatic && may_share_memory())
+    all_or_none(comm, [&] { options.paths = offered_paths(DataPlace::host, layout, context.machine); });
   std::optional<Machine> with_loops;
   if (are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
   auto decision = select_strategy(comm, layout, with_loops ? *with_loops : context.machine, sends, options);

@@ -18,17 +18,13 @@ namespace commpass {
 /// its last messages have been taken in.
 class Landings {
  public:
-  /// Larger messages go by MPI. Two sets of them are more than a core's cache holds: of 256 KiB they took up to 1.45
-  /// times as long as MPI's (docs/benchmarks.md).
-  static constexpr Bytes pushed_bytes_max = Bytes{128} << 10;
-
   /// Collective, blocks.
   /// @return null on all ranks if they share no memory, or none is left: rank 0 says so once. Then MPI sends all
   /// @throws Error, the same on every rank
   static std::unique_ptr<Landings> share(const Context& context, const Plan& plan);
 
   bool is_pushed(const PlannedMessage& message) const {
-    return message.bytes <= pushed_bytes_max && numbers_[static_cast<std::size_t>(message.peer)] >= 0;
+    return message.bytes <= shared_bytes_max && numbers_[static_cast<std::size_t>(message.peer)] >= 0;
   }
   /// Finds the slots. Local. @throws Error, std::bad_alloc
   void place(const Plan& plan);

@@ -32,7 +32,6 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
   path_ = strategy.path;
-  is_shared_ = strategy.is_shared;
   planning_.emplace(comm(), *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
   if (planning_->is_complete()) take_plan();
 }
@@ -43,8 +42,7 @@ void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<Neighbor
   requests_ = known.decision.requests;
   path_ = known.path;
   graph_ = std::move(graph);
-  is_shared_ = known.is_shared;
-  if (!is_shared_) make_executor(known.is_run_by_library);
+  if (!path_.is_shared) make_executor(known.is_run_by_library);
 }
 
 bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
@@ -76,7 +74,7 @@ void ExchangeDraft::reset() {
 
 void ExchangeDraft::take_plan() {
   plan_ = std::make_shared<const Plan>(planning_->take_plan());
-  if (!is_shared_) make_executor(commpass::is_run_by_library(*route_));
+  if (!path_.is_shared) make_executor(commpass::is_run_by_library(*route_));
 }
 
 /// When all have a plan: the executor of one whose messages within nodes go through shared memory.
@@ -141,7 +139,7 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {
   if (planning_) planning_->finish(are_edges_matched, [&] { take_plan(); });
-  if (is_shared_) share_memory();
+  if (path_.is_shared) share_memory();
   if (by_library_) by_library_->connect(comm(), graph_);
   return std::move(executor_);
 }

@@ -54,7 +54,6 @@ class ExchangeDraft {
   // After that, for exchanges to come:
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
   bool is_run_by_library() const { return by_library_ != nullptr; }
-  bool is_shared() const { return is_shared_; }
   bool has_landings() const { return landing_bytes_ > 0; }
   std::shared_ptr<NeighborGraph> graph() const { return by_library_ ? by_library_->graph() : nullptr; }
 
@@ -71,11 +70,10 @@ class ExchangeDraft {
   const Context::Address& address_;
   BuffersAndEdges given_;
   RequestLife requests_ = RequestLife::persistent;
-  DataPath path_;                         ///< of data on a device
+  DataPath path_;
   std::shared_ptr<SharedCopies> shared_;  ///< in whose buffers the exchange is, if several processes copy
   Bytes staging_bytes_ = 0, landing_bytes_ = 0;
-  bool is_shared_ = false;              ///< do messages within nodes go through shared memory, if there is some?
-  std::unique_ptr<Landings> landings_;  ///< then, until the requests have them
+  std::unique_ptr<Landings> landings_;  ///< if messages within nodes are pushed, until the requests have them
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;

@@ -177,7 +177,6 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                      intent.decision,
                      draft.plan(),
                      draft.is_run_by_library(),
-                     draft.is_shared(),
                      intent.path,
                      opening.devices.is_used};
   };

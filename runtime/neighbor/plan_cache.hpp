@@ -23,7 +23,7 @@ struct KnownPlan {
   std::vector<ReceiveEdge> receives;
   Decision decision;
   std::shared_ptr<const Plan> plan;
-  bool is_run_by_library = false, is_shared = false;
+  bool is_run_by_library = false;
   DataPath path{};
   bool is_on_device = false;  ///< did any rank have data on a device when it was chosen?
 };

@@ -58,7 +58,9 @@ std::vector<Contender> trials_for(const Decision& decision, bool shares) {
       continue;
     result.push_back(contender);
     result.back().requests = RequestLife::immediate;
-    if (shares && shared && !decision.is_of_family) result.push_back({to_string(*shared)});
+    if (shares && shared && !decision.is_of_family &&
+        std::ranges::find(by_price, to_string(*shared), &Contender::strategy) == by_price.end())
+      result.push_back({to_string(*shared)});
   }
   return result;
 }
@@ -79,7 +81,7 @@ std::vector<std::unique_ptr<Executor>> plan_trials(const Context& context, const
       ExchangeDraft draft(context, address, given);
       draft.use(decision.contenders[i].requests);
       auto executor = draft.make(strategies[i]);
-      if (strategies[i].is_shared != draft.has_landings()) continue;  // the same on every rank
+      if (strategies[i].path.is_shared != draft.has_landings()) continue;  // the same on every rank
       executors.push_back(std::move(executor));
       planned.push_back(decision.contenders[i]);
     } catch (const MpiError&) {

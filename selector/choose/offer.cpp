@@ -35,6 +35,8 @@ std::string lacking(const DataPath& path, const Machine& machine) {
   const auto lacks = [&](const std::string& what) {
     return "profile " + machine.name + " has no " + what + ": use one that was measured with devices";
   };
+  if (path.is_shared && machine.shared.empty())
+    return "profile " + machine.name + " has no levels.*.shared: calibrate on two ranks of a node";
   if (path.kind == DataPath::Kind::device && machine.device.empty()) return lacks("device");
   if (path.kind != DataPath::Kind::staged) return {};
   if (machine.device_to_host.empty()) return lacks("copy.device_to_host");
@@ -46,7 +48,8 @@ std::string lacking(const DataPath& path, const Machine& machine) {
 
 std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage) {
   if (auto reason = lacking(strategy.path, machine); !reason.empty()) return reason;
-  if (strategy.is_shared) return "messages through memory that ranks share have no price";
+  if (strategy.path.is_shared && !through_node_memory(strategy)) return "the MPI library moves all of its messages";
+  if (strategy.path.is_shared && usage == Usage::once) return "only planned exchanges share memory within nodes";
   if (model != CostModel::burst) return {};
   const auto lacks = catalogue_row(strategy.route).lacks;
   if (strategy.path.kind != DataPath::Kind::device) return lacks ? lacks(machine, usage) : std::string();
@@ -79,7 +82,11 @@ std::vector<DataPath> device_paths(const Layout& layout, const Machine& machine,
 }
 
 std::vector<DataPath> offered_paths(DataPlace place, const Layout& layout, const Machine& machine) {
-  if (place == DataPlace::host) return {host_paths.begin(), host_paths.end()};
+  if (place == DataPlace::host) {
+    std::vector<DataPath> paths(host_paths.begin(), host_paths.end());
+    if (layout.max_ppn() > 1 && lacking(shared_host_path, machine).empty()) paths.push_back(shared_host_path);
+    return paths;
+  }
   auto paths = device_paths(layout, machine);
   if (paths.empty())
     throw InputError("profile " + machine.name, "it has neither device messages nor copies in both directions",
@@ -91,7 +98,7 @@ std::vector<Strategy> on_paths(std::span<const Strategy> strategies, std::span<c
                                const Machine& machine, CostModel model) {
   std::vector<Strategy> result;
   for (const auto& strategy : strategies) {
-    if (!strategy.path.is_host()) {
+    if (strategy.path != DataPath{}) {
       result.push_back(strategy);
       continue;
     }

@@ -122,6 +122,17 @@ Pricer leave_out_open_forms(Pricer price) {
   };
 }
 
+namespace {
+
+/// Strategies that a user names: without a path they go by messages alone where the data is in host memory.
+std::vector<Strategy> named_on_paths(std::span<const Strategy> strategies, std::span<const DataPath> paths,
+                                     const Machine& machine, CostModel model) {
+  if (std::ranges::find(paths, DataPath{}) != paths.end()) return {strategies.begin(), strategies.end()};
+  return on_paths(strategies, paths, machine, model);
+}
+
+}  // namespace
+
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
                 CostModel model, const Calls& calls) {
   const Alternatives alternatives{
@@ -144,7 +155,7 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
   else if (!alternatives.by_depth) alternatives.price = price_on(machine, nullptr);
   if (!has_names && !is_for_all && alternatives.price)
     alternatives.price = price_promising(std::move(alternatives.price), pattern, layout, machine, model, calls);
-  return rank(alternatives, layout, machine, calls, on_paths(strategies, paths, machine, model));
+  return rank(alternatives, layout, machine, calls, named_on_paths(strategies, paths, machine, model));
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
@@ -165,7 +176,7 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
       .suggestions = [&] { return offered_strategies(layout, machine, model, Usage::planned, paths); },
       .edges = layout.ranks(),
       .has_edges = false};
-  return rank(alternatives, layout, machine, calls, on_paths(strategies, paths, machine, model));
+  return rank(alternatives, layout, machine, calls, named_on_paths(strategies, paths, machine, model));
 }
 
 }  // namespace commpass

@@ -23,7 +23,8 @@ std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, c
   const auto complexity = [&](const Candidate& candidate) {
     const auto& strategy = candidate.strategy;
     const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? (are_known ? 0 : 1) : 2;
-    return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
+    return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies,
+                      strategy.path.is_shared);
   };
   const auto evidence = [&](const Candidate& candidate) { return evidence_of(candidate, calls); };
   decide(ranking, std::max(uncertainty_of(machine), uncertainty_min), evidence, complexity);

@@ -45,7 +45,7 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 
 std::string malformed(const Strategy& strategy) {
   if (!strategy.window.unlimited()) return "the library decides how many messages are in flight, so it takes no window";
-  if (strategy.is_shared) return "the library moves all messages, so it is not shared";
+  if (strategy.path.is_shared) return "the library moves all messages, so it is not shared";
   return strategy.coalescing == Coalescing::staggered
              ? "the library decides which blocks share a message, so it is not staggered"
              : "";

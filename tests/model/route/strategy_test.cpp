@@ -47,7 +47,7 @@ TEST(StrategyText, SaysThatMemoryIsShared) {
   EXPECT_EQ(to_string(parse_strategy("standard,shared")), "standard,shared");
   EXPECT_EQ(to_string(parse_strategy("tuna,shared,staggered,radix=4")), "tuna,radix=4,staggered,shared");
   EXPECT_EQ(to_string(parse_strategy("three-step,shared@staged")), "three-step,shared@staged");
-  EXPECT_TRUE(parse_strategy("two-step,shared").is_shared);
+  EXPECT_TRUE(parse_strategy("two-step,shared").path.is_shared);
   EXPECT_NE(parse_strategy("two-step,shared"), parse_strategy("two-step")) << "another strategy";
   EXPECT_EQ(split_strategies("standard,shared,two-step,staggered,shared"),
             (std::vector<std::string>{"standard,shared", "two-step,staggered,shared"}));
