@@ -123,8 +123,7 @@ void add_planned(Calibration& calibration, ExchangeTrials& trials, const Kind& k
   const auto names = found_by_rank_0(calibration.comm.get(), [&] {
     const auto& [layout, machine] = std::tie(calibration.layout, calibration.machine);
     const auto paths = offered_paths(DataPlace::host, layout, machine);
-    const auto ranking =
-        rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::all, paths);
+    const auto ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::all, paths);
     return join(strategies_for_trial(ranking, kind), ";");
   });
   if (names.empty())

@@ -61,14 +61,15 @@ Json definitions() {
   Json name{{"description", "a level is called node: its ranks share memory"},
             {"type", "string"},
             {"pattern", "^[a-z][a-z0-9_-]*$"}};
-  return {{"level", object_of(Place::level, Json::array({"name"}),
-                              {{"name", name},
-                               {"host", reference("channel", "messages whose buffers are in host memory")},
-                               {"shared", reference("channel", "messages through memory that the ranks of a node share")},
-                               {"device", reference("channel", "messages whose buffers are in device memory")}})},
-          {"channel", object_of(Place::channel, Json::array({"protocols"}), {{"protocols", protocols}})},
-          {"protocol", object_of(Place::protocol, Json::array({"name"}), {{"name", text()}})},
-          {"copies", {{"type", "array"}, {"items", object_of(Place::copy)}}}};
+  return {
+      {"level", object_of(Place::level, Json::array({"name"}),
+                          {{"name", name},
+                           {"host", reference("channel", "messages whose buffers are in host memory")},
+                           {"shared", reference("channel", "messages through memory that the ranks of a node share")},
+                           {"device", reference("channel", "messages whose buffers are in device memory")}})},
+      {"channel", object_of(Place::channel, Json::array({"protocols"}), {{"protocols", protocols}})},
+      {"protocol", object_of(Place::protocol, Json::array({"name"}), {{"name", text()}})},
+      {"copies", {{"type", "array"}, {"items", object_of(Place::copy)}}}};
 }
 
 Json verdict() {

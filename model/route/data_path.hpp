@@ -28,7 +28,7 @@ struct DataPath {
 /// @throws InputError
 DataPath parse_data_path(const std::string& text, const std::string& where);
 
-/// What follows a strategy: ",shared", and the text behind '@' with it; nothing for host memory and messages alone.
+/// The end of a strategy: ",shared", then the path with its '@'; nothing for host memory and messages alone.
 std::string to_string(const DataPath& path);
 
 /// Where the users of an exchange have their data.

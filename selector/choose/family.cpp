@@ -27,8 +27,7 @@ Strategy with_values(Strategy automatic, const std::vector<std::string>& paramet
 /// all, sends each block straight to its destination. Nothing elsewhere.
 std::optional<Strategy> equal_of(const Strategy& automatic, const Layout& layout) {
   const bool is_alone = automatic.route == "tuna-node" ? layout.max_ppn() == 1 : layout.ranks() == 1;
-  return is_alone ? std::optional(Strategy{
-                        "standard", {}, automatic.window, automatic.coalescing, automatic.path})
+  return is_alone ? std::optional(Strategy{"standard", {}, automatic.window, automatic.coalescing, automatic.path})
                   : std::nullopt;
 }
 

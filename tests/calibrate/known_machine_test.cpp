@@ -10,6 +10,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/operation_timing.hpp"
+#include "calibrate/pushed_messages.hpp"
 #include "model/machine/plausibility.hpp"
 #include "runtime/mpi/messages_in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -82,6 +83,10 @@ Machine known_machine() {
                                           no_rate,
                                           no_rate,
                                           {}};
+  m.shared.by_level[standard_level::socket] =
+      Channel{{protocol("pushed", no_limit, 1.5e-7, 4e-11, 2e-8, 1.5e-11, 1e-8, 2e-11)}, {}, 8e10};
+  m.shared.by_level[standard_level::node] =
+      Channel{{protocol("pushed", no_limit, 2.5e-7, 6e-11, 3e-8, 3e-11, 4e-8, 2.5e-11)}, {}, 8e10};
   m.levels[standard_level::node].up_rate_bytes_per_s = 1.1e10;
   m.levels[standard_level::node].down_rate_bytes_per_s = 1.3e10;
   m.levels[standard_level::network].node_share_bytes_per_s = 6e9;
@@ -215,6 +220,18 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
   }
   return channel.protocol(bytes).alpha_s + slowest;
 }
+PushedMessages::Times PushedMessages::pairs(Level level, std::size_t count, Bytes bytes, int) {
+  const auto& channel = *world->machine.shared.by_level[level];
+  const auto& used = channel.protocol(bytes);
+  const double moved = 2 * static_cast<double>(count) * static_cast<double>(bytes);
+  return {0, std::max(World::lone(used, bytes), used.alpha_s + moved / channel.aggregate_rate_bytes_per_s)};
+}
+PushedMessages::Times PushedMessages::among_partners(Level level, Bytes bytes, int messages, int) {
+  const auto& used = world->machine.shared.by_level[level]->protocol(bytes);
+  const Seconds posting = messages * used.next_seconds(static_cast<double>(bytes));
+  return {posting, World::lone(used, bytes) + posting + messages * used.receive_seconds(bytes)};
+}
+bool PushedMessages::are_pushed(Level level, Bytes, int) { return world->machine.shared.has(level); }
 Seconds time_local_copy(MPI_Comm, std::span<const std::byte>, std::span<std::byte>, Bytes bytes, int) {
   return world->machine.copy_block_s.value_or(0) + static_cast<double>(bytes) / world->machine.copy_rate_bytes_per_s;
 }
@@ -303,6 +320,8 @@ class KnownMachine : public testing::Test {
     measure_alltoallv(c);
     measure_messages_in_flight(c);
     hold_to_physics(c);
+    const auto near = levels_within_nodes(c.levels, c.layout);
+    for (const auto level : near) measure_node_memory(c, level, memory_share.of(level, near));
     EXPECT_LT(c.sampler.spent(), 0.5) << "nothing takes time here, whatever builds it";
     return c.machine;
   }
@@ -311,6 +330,21 @@ class KnownMachine : public testing::Test {
 
 void expect_near(double found, double expected, const std::string& what) {
   EXPECT_NEAR(found, expected, 1e-5 * std::abs(expected)) << what;
+}
+
+void expect_protocols(const Channel& channel, const Channel& expected) {
+  ASSERT_EQ(channel.protocols.size(), expected.protocols.size());
+  for (std::size_t i = 0; i < expected.protocols.size(); ++i) {
+    const auto &protocol = channel.protocols[i], &known = expected.protocols[i];
+    EXPECT_EQ(protocol.name, known.name);
+    EXPECT_EQ(protocol.max_bytes, known.max_bytes);
+    expect_near(protocol.alpha_s, known.alpha_s, "alpha");
+    expect_near(protocol.beta_s_per_byte, known.beta_s_per_byte, "beta");
+    expect_near(protocol.alpha_next_s, known.alpha_next_s, "alpha_next");
+    expect_near(protocol.beta_next_s_per_byte.value(), *known.beta_next_s_per_byte, "beta_next");
+    expect_near(protocol.alpha_receive_s.value(), *known.alpha_receive_s, "alpha_receive");
+    expect_near(protocol.beta_receive_s_per_byte.value(), *known.beta_receive_s_per_byte, "beta_receive");
+  }
 }
 
 /// Levels and their messages, where all of them can be seen.
@@ -326,18 +360,7 @@ void expect_levels(const Machine& found, const Machine& truth) {
     if (!truth.host.has(l)) continue;
     ASSERT_TRUE(found.host.by_level[l]);
     const auto &channel = *found.host.by_level[l], &expected = *truth.host.by_level[l];
-    ASSERT_EQ(channel.protocols.size(), expected.protocols.size());
-    for (std::size_t i = 0; i < expected.protocols.size(); ++i) {
-      const auto &protocol = channel.protocols[i], &known = expected.protocols[i];
-      EXPECT_EQ(protocol.name, known.name);
-      EXPECT_EQ(protocol.max_bytes, known.max_bytes);
-      expect_near(protocol.alpha_s, known.alpha_s, "alpha");
-      expect_near(protocol.beta_s_per_byte, known.beta_s_per_byte, "beta");
-      expect_near(protocol.alpha_next_s, known.alpha_next_s, "alpha_next");
-      expect_near(protocol.beta_next_s_per_byte.value(), *known.beta_next_s_per_byte, "beta_next");
-      expect_near(protocol.alpha_receive_s.value(), *known.alpha_receive_s, "alpha_receive");
-      expect_near(protocol.beta_receive_s_per_byte.value(), *known.beta_receive_s_per_byte, "beta_receive");
-    }
+    expect_protocols(channel, expected);
     EXPECT_NEAR(channel.gamma_s.value_or(0), expected.gamma_s.value_or(0), 1e-5 * expected.gamma_s.value_or(0) + 1e-15);
     EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
     if (l == truth.outermost()) expect_near(channel.link_rate_bytes_per_s, expected.link_rate_bytes_per_s, "link");
@@ -349,6 +372,13 @@ TEST_F(KnownMachine, IsFoundAgain) {
   const auto& found = calibrate();
   const auto& truth = world_.machine;
   expect_levels(found, truth);
+  for (const auto level : {standard_level::socket, standard_level::node}) {
+    SCOPED_TRACE("memory of a node, " + truth.name_of(level));
+    ASSERT_TRUE(found.shared.has(level));
+    expect_protocols(*found.shared.by_level[level], *truth.shared.by_level[level]);
+    expect_near(found.shared.by_level[level]->aggregate_rate_bytes_per_s,
+                truth.shared.by_level[level]->aggregate_rate_bytes_per_s, "rate");
+  }
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
   expect_near(found.value_run_s.value_or(-1), *truth.value_run_s, "a run of values");

@@ -24,7 +24,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 const Json& full_profile() {
   static const auto profile = Json::parse(R"({
-    "schema_version": 3, "schema_minor": 2, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 3, "schema_minor": 3, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "levels": [
       {"name": "socket",
        "host": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
@@ -50,7 +50,7 @@ const Json& full_profile() {
 /// The least that a profile needs, and what it is written with.
 Json least_profile() {
   return Json::parse(
-      R"({"schema_version": 3, "schema_minor": 2, "name": "least", "provenance": {}, "levels": [{"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}, {"name": "network"}]})");
+      R"({"schema_version": 3, "schema_minor": 3, "name": "least", "provenance": {}, "levels": [{"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}, {"name": "network"}]})");
 }
 
 Profile parse(const Json& json) { return parse_profile(json.dump(), "p.json"); }

@@ -46,6 +46,28 @@ TEST(OfferedPaths, AreThoseThatTheProfilePrices) {
                         {"profile lassen", "neither device messages nor copies"});
 }
 
+TEST(OfferedPaths, GoThroughMemoryOfANodeWhereItWasMeasured) {
+  auto machine = lassen();
+  EXPECT_NE(lacking(parse_strategy("standard,shared"), machine, CostModel::burst).find("levels.*.shared"),
+            std::string::npos);
+  machine.shared.by_level[standard_level::socket] = Channel{{{.name = "pushed", .alpha_s = 1e-7}}};
+  EXPECT_EQ(texts_of(offered_paths(DataPlace::host, full_nodes, machine)), (Texts{"", ",shared"}));
+  EXPECT_EQ(texts_of(offered_paths(DataPlace::host, Layout::regular(4, 1, 1), machine)), (Texts{""}));
+  EXPECT_EQ(lacking(parse_strategy("standard,shared"), machine, CostModel::burst), "");
+  EXPECT_NE(lacking(parse_strategy("standard,shared"), machine, CostModel::burst, Usage::once), "");
+
+  const auto pattern = generate_pattern("random:ranks=40,bytes=64,degree=6");
+  const auto layout = Layout::regular(1, 2, 20);
+  const auto paths = offered_paths(DataPlace::host, layout, machine);
+  const auto ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::all, paths);
+  EXPECT_TRUE(ranking.front().strategy.path.is_shared) << to_string(ranking.front().strategy);
+  const std::vector<Strategy> named{parse_strategy("standard")};
+  EXPECT_EQ(rank_strategies(pattern, layout, machine, CostModel::burst, named, {}, RankingDepth::all, paths).size(), 1)
+      << "a strategy that names no path goes by messages";
+  for (const auto& candidate : ranking)
+    EXPECT_FALSE(candidate.strategy.route == "mpi" && candidate.strategy.path.is_shared);
+}
+
 TEST(OfferedPaths, OfARouteThatForwardsNeedWhatPackingIsPricedBy) {
   auto machine = lassen();
   machine.device_to_host.clear();
