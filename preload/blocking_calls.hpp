@@ -68,6 +68,9 @@ int COMMPASS_TAKEN(Alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcou
 int COMMPASS_TAKEN(Neighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
                                       void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoall, comm))
+      return MendedCall(*mending, comm)
+          .run(sendbuf, equal_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype);
     return COMMPASS_LIBRARY(Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
   return take_over(
@@ -84,6 +87,10 @@ int COMMPASS_TAKEN(Neighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT
                                        const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
                                        MPI_Datatype recvtype, MPI_Comm comm) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoallv, comm))
+      return MendedCall(*mending, comm)
+          .run(sendbuf, listed_places(sendcounts, sdispls), sendtype, recvbuf, listed_places(recvcounts, rdispls),
+               recvtype);
     return COMMPASS_LIBRARY(Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                 recvtype, comm);
   };
@@ -100,6 +107,10 @@ int COMMPASS_TAKEN(Neighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT
                                        const MPI_Datatype* sendtypes, void* recvbuf, const COMMPASS_COUNT* recvcounts,
                                        const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoallw, comm))
+      return MendedCall(*mending, comm)
+          .run_typed(sendbuf, listed_places(sendcounts, sdispls), listed_types(sendtypes), recvbuf,
+                     listed_places(recvcounts, rdispls), listed_types(recvtypes));
     return COMMPASS_LIBRARY(Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                                 recvtypes, comm);
   };

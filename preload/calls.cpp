@@ -8,6 +8,7 @@
 #include <span>
 
 #include "preload/call_blocks.hpp"
+#include "preload/mended_call.hpp"
 #include "preload/neighbor_arguments.hpp"
 #include "preload/takeover.hpp"
 

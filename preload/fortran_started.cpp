@@ -1,10 +1,15 @@
 // Calls from Fortran that return before the exchange is done, by the names of Open MPI's bindings, as fortran.cpp has
-// those that block. The MPI library runs them; they are counted and recorded. Those with a datatype for each rank are
-// left out: the library reads its C datatypes until the exchange is done, and does not tell when these may be freed.
+// those that block. The MPI library runs them; they are counted and recorded. Open MPI's own bindings for those with a
+// datatype for each rank free the C datatypes before the exchange is done (open-mpi/ompi issue 5459), and have room for
+// one for each rank, though a neighbourhood may have more (issue 13790).
 #include <mpi.h>
+
+#include <cstddef>
 
 #include "preload/call_site.hpp"
 #include "preload/fortran_arguments.hpp"
+#include "preload/kept_types.hpp"
+#include "preload/taken_communicator.hpp"
 
 using namespace commpass::fortran;
 
@@ -34,6 +39,21 @@ void mpi_ialltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI
   return_request(request, started, ierr, code);
 }
 
+void mpi_ialltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
+                     MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm, MPI_Fint* request,
+                     MPI_Fint* ierr) {
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
+  void* const send = buffer_of(sendbuf);
+  const auto on = comm_of(comm);
+  const auto peers = static_cast<std::size_t>(commpass::peers_in(on));
+  MPI_Request started = MPI_REQUEST_NULL;
+  const int code = MPI_Ialltoallw(send, sendcounts, sdispls, commpass::keep_types(types_of(peers, send, sendtypes)),
+                                  buffer_of(recvbuf), recvcounts, rdispls,
+                                  commpass::keep_types(types_of(peers, nullptr, recvtypes)), on, &started);
+  return_request(request, started, ierr, code);
+}
+
 void mpi_ineighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                              MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierr) {
   const commpass::CallSite site(__builtin_return_address(0));
@@ -53,6 +73,21 @@ void mpi_ineighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdi
   const int code =
       MPI_Ineighbor_alltoallv(buffer_of(sendbuf), sendcounts, sdispls, type_of(sendtype), buffer_of(recvbuf),
                               recvcounts, rdispls, type_of(recvtype), comm_of(comm), &started);
+  return_request(request, started, ierr, code);
+}
+
+void mpi_ineighbor_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Aint* sdispls, MPI_Fint* sendtypes,
+                              void* recvbuf, MPI_Fint* recvcounts, MPI_Aint* rdispls, MPI_Fint* recvtypes,
+                              MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierr) {
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
+  const auto on = comm_of(comm);
+  const auto [sources, destinations] = commpass::degrees_in(on);
+  MPI_Request started = MPI_REQUEST_NULL;
+  const int code = MPI_Ineighbor_alltoallw(buffer_of(sendbuf), sendcounts, sdispls,
+                                           commpass::keep_types(types_of(destinations, nullptr, sendtypes)),
+                                           buffer_of(recvbuf), recvcounts, rdispls,
+                                           commpass::keep_types(types_of(sources, nullptr, recvtypes)), on, &started);
   return_request(request, started, ierr, code);
 }
 
@@ -82,10 +117,14 @@ void ompi_ialltoall_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, 
     __attribute__((alias("mpi_ialltoall_")));
 void ompi_ialltoallv_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                        MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_ialltoallv_")));
+void ompi_ialltoallw_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                       MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_ialltoallw_")));
 void ompi_ineighbor_alltoall_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                MPI_Fint*) __attribute__((alias("mpi_ineighbor_alltoall_")));
 void ompi_ineighbor_alltoallv_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                 MPI_Fint*, MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_ineighbor_alltoallv_")));
+void ompi_ineighbor_alltoallw_f(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*, MPI_Fint*,
+                                MPI_Fint*, MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_ineighbor_alltoallw_")));
 void ompi_ineighbor_allgather_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                 MPI_Fint*) __attribute__((alias("mpi_ineighbor_allgather_")));
 void ompi_ineighbor_allgatherv_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,

@@ -7,26 +7,10 @@
 #include <vector>
 
 #include "preload/combined_types.hpp"
+#include "preload/neighbor_places.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
-
-/// What a rank's arguments say of one neighbour.
-struct NeighborPlace {
-  Bytes count, displacement;
-};
-
-// What they say of a place on one side: as many elements for each, one after another; the same ones for all; or listed.
-inline auto equal_places(Bytes count) {
-  return [=](std::size_t place) { return NeighborPlace{count, static_cast<Bytes>(place) * count}; };
-}
-inline auto same_places(Bytes count) {
-  return [=](std::size_t) { return NeighborPlace{count, 0}; };
-}
-template <class Count, class Displacement>
-auto listed_places(const Count* counts, const Displacement* displacements) {
-  return [=](std::size_t place) { return NeighborPlace{counts[place], displacements[place]}; };
-}
 
 /// As an all-to-all in which ranks that are no neighbours have nothing, and one that is a neighbour several times has
 /// one block. The entries that it sets are cleared again, also when the exchange throws.
@@ -43,17 +27,9 @@ class NeighborArguments {
   NeighborArguments& operator=(const NeighborArguments&) = delete;
 
   void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype) {
-    if (all_.has_twice) {
-      const auto to_bytes = [](auto side, MPI_Datatype type) {
-        return [=, extent = extent_of(type)](std::size_t place) {
-          const auto here = side(place);
-          return NeighborPlace{here.count, here.displacement * extent};
-        };
-      };
-      return run_typed(
-          sendbuf, to_bytes(sends_, sendtype), [=](std::size_t) { return sendtype; }, recvbuf,
-          to_bytes(receives_, recvtype), [=](std::size_t) { return recvtype; });
-    }
+    if (all_.has_twice)
+      return run_typed(sendbuf, places_in_bytes(sends_, sendtype), same_types(sendtype), recvbuf,
+                       places_in_bytes(receives_, recvtype), same_types(recvtype));
     set(all_.destinations, all_.destination_places, sends_, all_.send_counts, all_.send_displacements);
     set(all_.sources, all_.source_places, receives_, all_.receive_counts, all_.receive_displacements);
     of_.engines->run({CallSide::v(sendbuf, all_.send_counts, all_.send_displacements, sendtype),
@@ -63,9 +39,7 @@ class NeighborArguments {
 
   /// Of a type for each place, with displacements in bytes.
   void run(const void* sendbuf, const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Datatype* recvtypes) {
-    run_typed(
-        sendbuf, sends_, [=](std::size_t place) { return sendtypes[place]; }, recvbuf, receives_,
-        [=](std::size_t place) { return recvtypes[place]; });
+    run_typed(sendbuf, sends_, listed_types(sendtypes), recvbuf, receives_, listed_types(recvtypes));
   }
 
  private:

@@ -39,6 +39,9 @@ int COMMPASS_TAKEN(Neighbor_alltoall_init)(const void* sendbuf, COMMPASS_COUNT s
                                            void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype,
                                            MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoall_init, comm))
+      return MendedCall(*mending, comm, info, request)
+          .run(sendbuf, equal_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype);
     return COMMPASS_LIBRARY(Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                     info, request);
   };
@@ -50,6 +53,10 @@ int COMMPASS_TAKEN(Neighbor_alltoallv_init)(const void* sendbuf, const COMMPASS_
                                             const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
                                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoallv_init, comm))
+      return MendedCall(*mending, comm, info, request)
+          .run(sendbuf, listed_places(sendcounts, sdispls), sendtype, recvbuf, listed_places(recvcounts, rdispls),
+               recvtype);
     return COMMPASS_LIBRARY(Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                                      rdispls, recvtype, comm, info, request);
   };
@@ -63,6 +70,10 @@ int COMMPASS_TAKEN(Neighbor_alltoallw_init)(const void* sendbuf, const COMMPASS_
                                             const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Info info,
                                             MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::neighbor_alltoallw_init, comm))
+      return MendedCall(*mending, comm, info, request)
+          .run_typed(sendbuf, listed_places(sendcounts, sdispls), listed_types(sendtypes), recvbuf,
+                     listed_places(recvcounts, rdispls), listed_types(recvtypes));
     return COMMPASS_LIBRARY(Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                                      rdispls, recvtypes, comm, info, request);
   };

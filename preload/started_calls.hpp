@@ -38,6 +38,9 @@ int COMMPASS_TAKEN(Ineighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendc
                                        void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                        MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::ineighbor_alltoall, comm))
+      return MendedCall(*mending, comm, request)
+          .run(sendbuf, equal_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype);
     return COMMPASS_LIBRARY(Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                 request);
   };
@@ -49,6 +52,10 @@ int COMMPASS_TAKEN(Ineighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUN
                                         const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
                                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::ineighbor_alltoallv, comm))
+      return MendedCall(*mending, comm, request)
+          .run(sendbuf, listed_places(sendcounts, sdispls), sendtype, recvbuf, listed_places(recvcounts, rdispls),
+               recvtype);
     return COMMPASS_LIBRARY(Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                  recvtype, comm, request);
   };
@@ -61,6 +68,10 @@ int COMMPASS_TAKEN(Ineighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUN
                                         const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
                                         MPI_Request* request) {
   const auto library = [=] {
+    if (const auto* const mending = mending_of(InterposedCall::ineighbor_alltoallw, comm))
+      return MendedCall(*mending, comm, request)
+          .run_typed(sendbuf, listed_places(sendcounts, sdispls), listed_types(sendtypes), recvbuf,
+                     listed_places(recvcounts, rdispls), listed_types(recvtypes));
     return COMMPASS_LIBRARY(Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                                  recvtypes, comm, request);
   };

@@ -9,12 +9,15 @@
 #include <cstdio>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "preload/matching_order.hpp"
 #include "preload/settings.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/cartesian_topology.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
@@ -30,6 +33,7 @@ struct Registry {
   int key = MPI_KEYVAL_INVALID;
   std::list<TakenCommunicator> all = {};  ///< in the order in which they were met
   std::map<int, PastCalls> past = {};
+  std::optional<OwnCommunicator> self = {};  ///< for exchanges of this rank with itself, before others need them
 
   /// With the mutex locked. @param one  a list of one
   TakenCommunicator* keep(std::list<TakenCommunicator>& one) noexcept {
@@ -107,7 +111,7 @@ int inherit(MPI_Comm comm, int, void*, void* value, void* copy, int* is_copied) 
     made.left_to_library = from.left_to_library;
     if (const auto& of = from.neighborhood)  // without the arguments, which come with engines
       made.neighborhood = std::make_unique<CallNeighbors>(CallNeighbors{
-          of->sources, of->destinations, of->source_places, of->destination_places, of->has_twice, of->mistakes});
+          of->sources, of->destinations, of->source_places, of->destination_places, of->has_twice, of->mendings});
     begin_log(from, comm);
     made.kin = from.kin.make_duplicate();
     const std::lock_guard lock(of_process.mutex);
@@ -213,13 +217,6 @@ bool find_neighbors(MPI_Comm comm, CallNeighbors& found) {
   return !has_twice(found.sources) && !has_twice(found.destinations);
 }
 
-#ifdef MPICH_VERSION
-bool sends_a_block_for_each(InterposedCall call) {
-  return call == InterposedCall::neighbor_alltoall || call == InterposedCall::neighbor_alltoallv ||
-         call == InterposedCall::neighbor_alltoallw;
-}
-#endif
-
 /// One line of a process: the sentences of communicators of several sizes differ.
 void tell_what_prevents(const TakenCommunicator& of) {
   static std::atomic<bool> is_told = false;
@@ -282,6 +279,76 @@ TakenCommunicator* find_or_survey(MPI_Comm comm) {
   return found;
 }
 
+/// Do ranks tell by this alone that one may be a neighbour several times? So all of them call the same function.
+bool may_have_twice(MPI_Comm comm) {
+  if (topology_of(comm) != MPI_CART) return true;
+  const auto grid = grid_of(comm);
+  if (!grid) return false;
+  for (std::size_t i = 0; i < grid->dims.size(); ++i)
+    if (grid->dims[i] <= 2 && grid->periodic[i]) return true;
+  return false;
+}
+
+/// One line of a process. @param why  after "where"
+void tell_of_mending(InterposedCall kind, MPI_Comm comm, const char* why) {
+  static std::atomic<bool> is_told = false;
+  if (is_told.exchange(true)) return;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  warn_once(fmt::format("{} of this MPI library moves blocks to wrong places where {}; Commpass corrects such calls.",
+                        mpi_name_of(interposed_call_names[static_cast<std::size_t>(kind)]), why),
+            rank);
+}
+
+/// The arguments of each place in the order that makes the library's MPI_Neighbor_alltoallw right.
+std::vector<int> mend_receive_places(const CallNeighbors& of, MatchingOrder order, std::size_t degree) {
+  std::vector<int> mended(degree);
+  std::iota(mended.begin(), mended.end(), 0);
+  if (order == MatchingOrder::right) return mended;
+  std::map<int, std::vector<int>> right;  // the places of each source, in the order in which it sends
+  for (std::size_t i = 0; i < of.sources.size(); ++i) right[of.sources[i]].push_back(of.source_places[i]);
+  for (const auto& [source, places] : right) {
+    auto taken = places;
+    std::ranges::sort(taken);
+    if (order == MatchingOrder::reversed) std::ranges::reverse(taken);
+    for (std::size_t k = 0; k < places.size(); ++k) mended[static_cast<std::size_t>(taken[k])] = places[k];
+  }
+  return mended;
+}
+
+/// Local. Where it depends on several blocks between two ranks, all ranks get one or none.
+std::optional<Mending> make_mending(InterposedCall kind, BlockCall call, const CallNeighbors& neighbors, MPI_Comm self,
+                                    MPI_Comm comm) {
+  const bool is_grid = topology_of(comm) == MPI_CART;
+  const auto order_of = [&](BlockForm form) { return find_matching_order(self, is_grid, {form, call.way}); };
+  const auto [sources, destinations] = degrees_in(comm);
+  const bool matches_wrongly = may_have_twice(comm) && order_of(call.form) != MatchingOrder::right;
+#ifdef MPICH_VERSION  // issue 6233: of the function with int counts
+  const bool mixes_counts = call.form == BlockForm::alltoallw && sources != destinations;
+#else
+  const bool mixes_counts = false;
+#endif
+  if (!matches_wrongly && !mixes_counts) return {};
+  const auto order = may_have_twice(comm) ? order_of(BlockForm::alltoallw) : MatchingOrder::right;
+  if (order == MatchingOrder::other) return {};
+  Mending made{std::vector<int>(destinations), mend_receive_places(neighbors, order, sources)};
+  std::iota(made.send_places.begin(), made.send_places.end(), 0);
+  if (mixes_counts) tell_of_mending(kind, comm, "a rank has not as many sources as destinations");
+  else if (neighbors.has_twice) tell_of_mending(kind, comm, "a rank is a neighbour several times");
+  return made;
+}
+
+const Mending* find_mending(InterposedCall kind, TakenCommunicator& of, MPI_Comm comm) {
+  const auto call = block_call_of(kind);
+  const auto& self = registry().self;
+  if (!call || !of.neighborhood || !self || settings().mode < Interposition::on) return nullptr;
+  auto& all = of.neighborhood->mendings;
+  auto known = all.find(kind);
+  if (known == all.end())
+    known = all.emplace(kind, make_mending(kind, *call, *of.neighborhood, self->get(), comm)).first;
+  return known->second ? &*known->second : nullptr;
+}
+
 }  // namespace
 
 const FoundCalls& find_calls(InterposedCall kind, MPI_Comm comm) {
@@ -290,12 +357,14 @@ const FoundCalls& find_calls(InterposedCall kind, MPI_Comm comm) {
   const auto freed = freed_communicators.load(std::memory_order_acquire);
   found = {};
   auto* const of = find_or_survey(comm);
-  return found = {comm, kind, freed, of, of ? &of->record(kind) : nullptr};
+  return found = {
+             comm, kind, freed, of, of ? &of->record(kind) : nullptr, of ? find_mending(kind, *of, comm) : nullptr};
 }
 
 void begin_taking() noexcept {
   try {
     insist([] { return find_or_survey(MPI_COMM_WORLD); });
+    if (settings().mode >= Interposition::on) registry().self = OwnCommunicator::split(MPI_COMM_SELF, 0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "commpass: %s\n", error.what());
   }
@@ -342,34 +411,6 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
   }
 }
 
-#ifdef MPICH_VERSION
-bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm) {
-  if (!sends_a_block_for_each(call) || !of.neighborhood) return false;
-  auto& mistakes = of.neighborhood->mistakes;
-  if (!mistakes) {
-    const auto [sources, destinations] = degrees_in(comm);
-    std::array found{sources != destinations ? 1 : 0, of.neighborhood->has_twice ? 1 : 0};
-    PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_MAX, comm);
-    mistakes = {.are_degrees_uneven = found[0] != 0, .has_several_blocks = found[1] != 0};
-  }
-  const bool are_in_other_order = (call == InterposedCall::neighbor_alltoall) != (topology_of(comm) == MPI_CART);
-  const bool is_wrong = (mistakes->has_several_blocks && are_in_other_order) ||
-                        (mistakes->are_degrees_uneven && call == InterposedCall::neighbor_alltoallw);
-  if (is_wrong && !mistakes->are_told) {
-    mistakes->are_told = true;
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    warn_once(
-        "this MPI library brings wrong bytes in MPI_Neighbor_alltoall(v,w) to ranks that are neighbours several times "
-        "or have not as many sources as destinations: Commpass runs these calls.",
-        rank);
-  }
-  return is_wrong;
-}
-#else
-bool is_wrong_by_library(InterposedCall, TakenCommunicator&, MPI_Comm) { return false; }
-#endif
-
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
   auto* const value = carried_by(comm, of_process.key).taken;
@@ -402,6 +443,7 @@ void release_all() noexcept {
   freed_communicators.fetch_add(1, std::memory_order_release);
   for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(of_process.all.back());
   of_process.key = MPI_KEYVAL_INVALID;
+  of_process.self.reset();
 }
 
 void CallRecord::add(const CallRecord& other) {

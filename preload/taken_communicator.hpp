@@ -38,20 +38,18 @@ struct CallRecord {
   void add(const CallRecord& other);
 };
 
-/// What MPICH 4.0 does wrong in MPI_Neighbor_alltoall(v,w) of a communicator.
-struct LibraryMistakes {
-  bool are_degrees_uneven;  ///< a rank has not as many sources as destinations: MPI_Neighbor_alltoallw takes wrong
-                            ///< types (pmodels/mpich issue 6233)
-  bool has_several_blocks;  ///< between two ranks: MPI_Neighbor_alltoall of graphs and the others of grids turn them
-  bool are_told = false;
+/// How MPI_Neighbor_alltoallw brings the right blocks where the library's own call brings others: place i of that call
+/// has the arguments that the program gives for place send_places[i] or receive_places[i].
+struct Mending {
+  std::vector<int> send_places, receive_places;
 };
 
 /// The ranks that this one sends to and receives from by neighbourhood collectives, in MPI's order; no MPI_PROC_NULL.
 struct CallNeighbors {
   std::vector<int> sources = {}, destinations = {};
   std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
-  bool has_twice = false;                        ///< a neighbour: this rank; where there are engines, any
-  std::optional<LibraryMistakes> mistakes = {};  ///< nothing: not asked yet
+  bool has_twice = false;  ///< a neighbour: this rank; where there are engines, any
+  std::map<InterposedCall, std::optional<Mending>> mendings = {};  ///< of calls that were met
   // The arguments of a collective, as of an all-to-all: 0 but for neighbours. Empty where there are no engines.
   std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
   std::vector<MPI_Datatype> send_types = {}, receive_types = {};
@@ -95,6 +93,7 @@ struct FoundCalls {
   std::uint64_t freed;    ///< the number of freed communicators then: a handle may be that of another one since
   TakenCommunicator* of;  ///< null: MPI does not know the communicator
   CallRecord* record;     ///< null: likewise
+  const Mending* mending = nullptr;  ///< null: the library's own call is right, or nothing else is
 };
 inline constexpr std::size_t found_calls_max = 16;
 extern constinit thread_local std::array<FoundCalls, found_calls_max> found_calls;
@@ -119,10 +118,6 @@ void begin_taking() noexcept;
 
 /// Makes the engine that runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
-
-/// Does the MPI library bring other bytes than it should, so that it may not run the call? Collective; the same on
-/// every rank.
-bool is_wrong_by_library(InterposedCall call, TakenCommunicator& of, MPI_Comm comm);
 
 /// Frees what the communicator carries, if anything; calls that were not told yet are counted, and no more. Collective
 /// where there are engines.

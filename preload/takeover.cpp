@@ -70,7 +70,7 @@ struct OursRan {
 OursRan run_ours(const Call& call, TakenCommunicator& of) {
   try {
     auto& engine = *of.engines->alltoallv;
-    engine.leave_library_calls(settings().mode == Interposition::on && !is_wrong_by_library(call.kind, of, call.comm));
+    engine.leave_library_calls(settings().mode == Interposition::on);
     call.ours(of);
     of.record(call.kind).strategy = of.engines->alltoallv->last_strategy();
     return {MPI_SUCCESS, of.engines->alltoallv->was_left()};
@@ -195,10 +195,6 @@ Rivalry::Turn turn_of_rivalry(const Call& call, TakenCommunicator& of) {
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
   if (is_for_library(call, of)) return Rivalry::Turn::library;
-  if (is_wrong_by_library(call.kind, of, call.comm)) {
-    if (!of.engines) open_engines(of, call.comm);
-    return is_refused(call, of) ? Rivalry::Turn::library : Rivalry::Turn::ours;
-  }
   const auto turn = settings().mode == Interposition::always ? Rivalry::Turn::ours : turn_of_rivalry(call, of);
   if (turn != Rivalry::Turn::library && !of.engines) {
     const double begin_s = monotonic_seconds();
