@@ -2,10 +2,22 @@
 #include <fmt/core.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "doctor/bug_case.hpp"
+#include "doctor/bug_launches.hpp"
 #include "doctor/findings.hpp"
 #include "doctor/host.hpp"
 #include "doctor/ranks.hpp"
 #include "measure/mpi_program.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/launcher.hpp"
@@ -13,6 +25,8 @@
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/commands/program_arguments.hpp"
+#include "selector/commands/run_command.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace {
 
@@ -46,11 +60,48 @@ bool examine(bool json, const std::optional<commpass::LargeBlocks>& large_blocks
   return good != 0;
 }
 
+/// @return does the MPI library get all cases right?
+bool look_for_mpi_bugs(const commpass::DoctorArguments& arguments) {
+  using namespace commpass;
+  namespace fs = std::filesystem;
+  if (is_launched())
+    throw InputError("--mpi-bugs", "a launcher has started this already",
+                     "put the launcher behind it: commpass doctor --mpi-bugs -- mpirun");
+  // More ranks than processors are no error here, and should take turns.
+  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                    std::pair{"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                                    std::pair{"OMPI_MCA_mpi_yield_when_idle", "1"}})
+    setenv(name, value, 0);
+  std::error_code ignored;
+  const auto program = fs::read_symlink("/proc/self/exe", ignored);
+  auto launcher = arguments.launcher;
+  if (launcher.empty()) launcher = {fs::exists(COMMPASS_MPIEXEC, ignored) ? COMMPASS_MPIEXEC : "mpiexec"};
+  const auto tried = try_mpi_bugs({launcher, program, program.parent_path() / "commpass"});
+  fmt::print(
+      "{}",
+      document_of(tried.cases, tried.library, join(launcher, " ")).write(arguments.json ? Form::json : Form::text));
+  return is_all_right(tried.cases);
+}
+
+bool has_word(int argc, char** argv, std::string_view word) {
+  return std::any_of(argv, argv + argc, [&](std::string_view one) { return one == word; });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == commpass::bug_case_word) return commpass::run_mpi_bug_case(argv[2]);
   commpass::DoctorArguments arguments;
   bool good = true;
+  if (has_word(argc, argv, "--mpi-bugs")) {
+    commpass::Command command{"commpass doctor",
+                              "Tries known errors of MPI libraries: commpass doctor --mpi-bugs -- mpirun. Exit code 0: "
+                              "the library has none of them; 3: it has some."};
+    arguments.add_to(command);
+    command.run = [&] { good = look_for_mpi_bugs(arguments); };
+    const int code = commpass::run_command(command, argc, argv, commpass::launcher_of(1).rank == 0);
+    return code == 0 && !good ? not_now : code;
+  }
   // Before MPI is initialised, whose threads a child process would lack. One process of a job does, undisturbed.
   const auto large_blocks =
       commpass::launcher_of(1).rank == 0 ? commpass::time_large_blocks() : std::optional<commpass::LargeBlocks>();

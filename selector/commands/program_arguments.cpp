@@ -43,7 +43,16 @@ void CalibrateArguments::add_to(Command& command) {
   launches.add_to(command);
 }
 
-void DoctorArguments::add_to(Command& command) { command.add({{"--json", &json, "JSON on stdout"}}); }
+void DoctorArguments::add_to(Command& command) {
+  command.add(
+      {{"--json", &json, "JSON on stdout"},
+       {"--mpi-bugs", &mpi_bugs,
+        "try known errors of MPI libraries in neighbourhood collectives instead, on 2 and 3 ranks that this starts"},
+       {"launcher",
+        &launcher,
+        "with --mpi-bugs, behind --: what starts ranks, without their number (default: the MPI library's)",
+        {.needs = {"--mpi-bugs"}, .offer = Offer::programs}}});
+}
 
 void MeasureArguments::add_to(Command& command) {
   pattern.add_to(command);

@@ -33,7 +33,8 @@ struct CalibrateArguments {
 };
 
 struct DoctorArguments {
-  bool json = false;
+  bool json = false, mpi_bugs = false;
+  std::vector<std::string> launcher;
 
   void add_to(Command& command);
 };

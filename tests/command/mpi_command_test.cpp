@@ -696,6 +696,35 @@ TEST(Doctor, SeesALauncherOfAnotherLibrary) {
       << result.out;
 }
 
+TEST(Doctor, FindsTheKnownErrorsOfTheMpiLibrary) {
+  const auto result = test::run(COMMPASS_TEST_COMMAND " doctor --mpi-bugs --json", COMMPASS_TEST_MPI_ENVIRONMENT);
+  ASSERT_TRUE(result.exit_code == 0 || result.exit_code == 3) << result.err;
+  const auto json = Json::parse(result.out);
+  const auto library = json["library"].get<std::string>();
+  const std::map<std::string, std::string> tried{{"Open MPI v4.1.4", "Open MPI 4.1.4"},
+                                                 {"MPICH Version:\t4.0.2", "MPICH 4.0.2"}};
+  int wrong = 0;
+  for (const auto& one : json["cases"]) {
+    const auto name = one["name"].get<std::string>();
+    const bool is_wrong = one["result"] != "right" && one["result"] != "not tried";
+    wrong += is_wrong ? 1 : 0;
+    if (is_wrong && COMMPASS_TEST_PRELOADS) {
+      EXPECT_EQ(one["preloaded"], "right") << name;
+    }
+    if (const auto version = tried.find(library); version != tried.end() && one["result"] != "not tried") {
+      const auto known = one["known_wrong_in"].get<std::string>();
+      EXPECT_EQ(is_wrong, known.find(version->second) != std::string::npos) << one;
+    }
+  }
+  EXPECT_EQ(result.exit_code, wrong > 0 ? 3 : 0);
+}
+
+TEST(Doctor, StartsRanksThatTryErrorsItself) {
+  expect_our_sentence(mpirun(2, "doctor --mpi-bugs"), {"a launcher has started this already", "-- mpirun"});
+  expect_our_sentence(test::run(COMMPASS_TEST_COMMAND " doctor --mpi-bugs -- /nowhere/mpirun"),
+                      {"/nowhere/mpirun", "it cannot be started", "name the launcher"});
+}
+
 TEST(Doctor, SaysWhichProfileAProgramTakesHere) {
   const auto built_in =
       test::run(COMMPASS_TEST_COMMAND " doctor", "XDG_CONFIG_HOME=/nowhere COMMPASS_PROFILE_PATH=/nowhere");
