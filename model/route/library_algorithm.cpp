@@ -21,18 +21,21 @@ enum class Algorithm { bruck, linear, linear_sync, pairwise, two_process, scatte
 struct Description {
   const char* name;
   const char* strategy;
+  const char* open_mpi = "";  ///< its number in rules of coll/tuned; empty: none
+  const char* mpich = "";     ///< its name in MPICH's selection file
 };
 
 /// By Algorithm. Open MPI's linear_sync has as many messages in flight as linear, unless a user limits them
 /// (coll_tuned_alltoall_max_requests, 0).
-constexpr std::array descriptions{Description{"modified Bruck", "tuna,radix=2"},
-                                  Description{"linear", "standard"},
-                                  Description{"linear with synchronised windows", "standard"},
-                                  Description{"pairwise", "standard,window=1"},
-                                  Description{"exchange of two ranks", "standard"},
-                                  Description{"scattered in windows of 8", "standard,window=8"},
-                                  Description{"scattered in windows of 24", "standard,window=24"},
-                                  Description{"scattered in windows of 32", "standard,window=32"}};
+constexpr std::array descriptions{
+    Description{"modified Bruck", "tuna,radix=2", "3", "MPIR_Alltoall_intra_brucks"},
+    Description{"linear", "standard", "1"},
+    Description{"linear with synchronised windows", "standard", "4"},
+    Description{"pairwise", "standard,window=1", "2", "MPIR_Alltoall_intra_pairwise"},
+    Description{"exchange of two ranks", "standard", "5"},
+    Description{"scattered in windows of 8", "standard,window=8"},
+    Description{"scattered in windows of 24", "standard,window=24"},
+    Description{"scattered in windows of 32", "standard,window=32", "", "MPIR_Alltoall_intra_scattered"}};
 
 constexpr int any_ranks = std::numeric_limits<int>::max();
 constexpr std::int64_t any_bytes = std::numeric_limits<std::int64_t>::max();
@@ -132,20 +135,34 @@ constexpr Rule cray_alltoallv[] = {{any_ranks, any_bytes, scattered_8}};
 
 constexpr Rule always_linear[] = {{any_ranks, any_bytes, linear}};
 
+/// Those that differ in their messages: linear_sync has those of linear.
+constexpr Algorithm open_mpi_offers[] = {linear, pairwise, bruck};
+constexpr Algorithm open_mpi_alltoallv_offers[] = {linear, pairwise};
+constexpr Algorithm mpich_offers[] = {scattered_32, pairwise, bruck};
+
 struct Library {
   const char* name;
   std::span<const Rule> alltoall, alltoallv;
   const char* source;
+  std::span<const Algorithm> alltoall_offers{}, alltoallv_offers{};
+  const char* Description::*tuning_name = nullptr;
 };
 
-constexpr Library open_mpi{"Open MPI 4.1", open_mpi_alltoall, open_mpi_alltoallv,
-                           "Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c"};
-constexpr Library older_open_mpi{"Open MPI 4.0", older_open_mpi_alltoall, always_pairwise,
-                                 "Open MPI 4.0, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c"};
+constexpr Library open_mpi{"Open MPI 4.1",        open_mpi_alltoall,
+                           open_mpi_alltoallv,    "Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c",
+                           open_mpi_offers,       open_mpi_alltoallv_offers,
+                           &Description::open_mpi};
+constexpr Library older_open_mpi{"Open MPI 4.0",        older_open_mpi_alltoall,
+                                 always_pairwise,       "Open MPI 4.0, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c",
+                                 open_mpi_offers,       open_mpi_alltoallv_offers,
+                                 &Description::open_mpi};
 constexpr Library spectrum{"Spectrum MPI by Open MPI 4.0", older_open_mpi_alltoall, always_pairwise,
                            "Open MPI 4.0, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c"};
-constexpr Library mpich{"MPICH 4", mpich_alltoall, always_scattered,
-                        "MPICH 4, MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE, _MEDIUM_MSG_SIZE and _THROTTLE"};
+constexpr Library mpich{
+    "MPICH 4",          mpich_alltoall,
+    always_scattered,   "MPICH 4, MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE, _MEDIUM_MSG_SIZE and _THROTTLE",
+    mpich_offers,       {},
+    &Description::mpich};
 constexpr Library intel{"Intel MPI by MPICH 4", mpich_alltoall, always_scattered, mpich.source};
 constexpr Library mvapich{"MVAPICH2 2.3", mvapich_alltoall, always_scattered,
                           "MVAPICH2 2.3, src/mpi/coll/alltoall_tuning.c, its table for unknown machines"};
@@ -212,6 +229,23 @@ std::string describe_rules_of(std::string_view library) {
   return fmt::format("{}, for the profile names no MPI library whose rules are known", mpich.name);
 }
 
+std::vector<LibraryAlgorithm> offered_algorithms(std::string_view library, LibraryFunction function) {
+  const auto* const known = find_library(library);
+  std::vector<LibraryAlgorithm> result;
+  if (!known || function == LibraryFunction::neighbor_alltoallv) return result;
+  const bool is_alltoallv = function == LibraryFunction::alltoallv;
+  for (const auto each : is_alltoallv ? known->alltoallv_offers : known->alltoall_offers) {
+    const auto& description = descriptions.at(static_cast<std::size_t>(each));
+    result.push_back({.function = function,
+                      .name = description.name,
+                      .strategy = parse_strategy(description.strategy),
+                      .exchanges_nothing = is_alltoallv && each == pairwise,
+                      .source = known->source,
+                      .tuning_name = description.*known->tuning_name});
+  }
+  return result;
+}
+
 LibraryAlgorithm library_algorithm(std::string_view library, LibraryFunction function, int ranks, double block_bytes) {
   const auto* const known = find_library(library);
   const auto& by = known ? *known : mpich;
@@ -223,8 +257,10 @@ LibraryAlgorithm library_algorithm(std::string_view library, LibraryFunction fun
   const auto rule = std::ranges::find_if(rules, [&](const Rule& r) {
     return ranks < r.ranks_below && (bytes < r.bytes_below || r.bytes_below == any_bytes);
   });
-  const auto& [name, strategy] = descriptions.at(static_cast<std::size_t>(rule->algorithm));
-  LibraryAlgorithm result{.function = function, .name = name, .strategy = parse_strategy(strategy)};
+  const auto& description = descriptions.at(static_cast<std::size_t>(rule->algorithm));
+  LibraryAlgorithm result{
+      .function = function, .name = description.name, .strategy = parse_strategy(description.strategy)};
+  if (by.tuning_name) result.tuning_name = description.*by.tuning_name;
   result.exchanges_nothing = function == LibraryFunction::alltoallv && rule->algorithm == pairwise;
   result.rule = fmt::format("{} {}", by.name, describe_range(rules, *rule, is_by_bytes));
   result.source = function == LibraryFunction::neighbor_alltoallv

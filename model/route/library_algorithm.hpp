@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/route/strategy.hpp"
 
@@ -23,6 +24,7 @@ struct LibraryAlgorithm {
   std::string rule{};              ///< "Open MPI 4.1 on 32 to 63 ranks, blocks below 512 B"
   std::string source{};            ///< where the rule is published
   bool is_stand_in = false;        ///< the profile names no library whose rules are known
+  std::string tuning_name{};       ///< in a file that the library reads its choices from; empty: it reads none
   bool operator==(const LibraryAlgorithm&) const = default;
 
   /// Blocks are turned in memory before and after (Bruck et al. 1997).
@@ -40,5 +42,9 @@ std::string describe_rules_of(std::string_view library);
 /// @param ranks        of the communicator, at least one
 /// @param block_bytes  of each block of MPI_Alltoall; the other calls are chosen by ranks alone
 LibraryAlgorithm library_algorithm(std::string_view library, LibraryFunction function, int ranks, double block_bytes);
+
+/// The algorithms that a file can make the library take, one for each that differs in its messages. Empty if the
+/// library reads no such file, or has one algorithm alone.
+std::vector<LibraryAlgorithm> offered_algorithms(std::string_view library, LibraryFunction function);
 
 }  // namespace commpass

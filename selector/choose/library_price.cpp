@@ -26,9 +26,9 @@ Seconds visiting_seconds(const LibraryExchange& exchange, const LibraryAlgorithm
 }
 
 /// @param unlimited  the machine without limits
-Candidate price_mpi(const Strategy& mpi, const PricerOn& price_on, const LibraryExchange& exchange,
-                    const Layout& layout, const Machine& machine, const Machine& unlimited) {
-  const auto algorithm = library_algorithm(exchange, layout, machine);
+Candidate price_algorithm(const LibraryAlgorithm& algorithm, const Strategy& mpi, const PricerOn& price_on,
+                          const LibraryExchange& exchange, const Layout& layout, const Machine& machine,
+                          const Machine& unlimited) {
   auto strategy = algorithm.strategy;
   strategy.path = mpi.path;
   auto candidate = price_on(unlimited, &algorithm)(std::span(&strategy, 1)).front();
@@ -84,6 +84,21 @@ Seconds turning_seconds(double block_bytes, const Layout& layout, const Machine&
   return copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
 }
 
+std::vector<Candidate> price_algorithms(std::span<const LibraryAlgorithm> algorithms, double block_bytes,
+                                        const Layout& layout, const Machine& machine) {
+  const RandomPattern blocks{1, 1, block_bytes};
+  const auto unlimited = without_limits(machine);
+  const PricerOn price_on = [&](const Machine& on, const LibraryAlgorithm*) {
+    return random_pricer(blocks, layout, on, CostModel::burst, {}, Usage::once);
+  };
+  const auto exchange = library_exchange(blocks, layout, BlockSizes::equal);
+  std::vector<Candidate> candidates;
+  for (const auto& algorithm : algorithms)
+    candidates.push_back(
+        price_algorithm(algorithm, parse_strategy("mpi"), price_on, exchange, layout, machine, unlimited));
+  return candidates;
+}
+
 bool is_measured(const LibraryExchange& exchange, const Machine& machine, Usage usage) {
   return (usage == Usage::planned || exchange.function == LibraryFunction::alltoallv) &&
          library_call(machine.operations, usage).call_s;
@@ -103,7 +118,8 @@ Pricer with_library_price(const PricerOn& price_on, const LibraryExchange& excha
     std::vector<Candidate> candidates;
     auto next = priced.begin();
     for (const auto& strategy : strategies)
-      candidates.push_back(is_mpi(strategy) ? price_mpi(strategy, price_on, exchange, layout, machine, *unlimited)
+      candidates.push_back(is_mpi(strategy) ? price_algorithm(library_algorithm(exchange, layout, machine), strategy,
+                                                              price_on, exchange, layout, machine, *unlimited)
                                             : std::move(*next++));
     return candidates;
   };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
@@ -32,6 +34,10 @@ LibraryAlgorithm library_algorithm(const LibraryExchange& exchange, const Layout
 
 /// What Bruck's algorithm takes beyond its messages: each rank turns its blocks in memory before and after.
 Seconds turning_seconds(double block_bytes, const Layout& layout, const Machine& machine);
+
+/// What MPI_Alltoall takes by each of the library's algorithms, of which a candidate's `library` is one.
+std::vector<Candidate> price_algorithms(std::span<const LibraryAlgorithm> algorithms, double block_bytes,
+                                        const Layout& layout, const Machine& machine);
 
 /// Makes the pricer of strategies on a machine, which lives as long as it.
 /// @param algorithm  the library's, whose messages are priced; null: strategies of ours are

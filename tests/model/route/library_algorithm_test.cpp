@@ -109,5 +109,27 @@ TEST(LibraryAlgorithm, TellsItsRuleAndThatMpichStandsIn) {
   }
 }
 
+// Names and numbers as coll_tuned_alltoall_algorithm and MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM have them.
+TEST(LibraryAlgorithm, IsOfferedWhereAFileCanNameIt) {
+  const auto names = [](const char* library, LibraryFunction function) {
+    std::vector<std::string> result;
+    for (const auto& each : offered_algorithms(library, function)) {
+      EXPECT_EQ(each.function, function);
+      result.push_back(each.name + " " + each.tuning_name);
+    }
+    return result;
+  };
+  using testing::ElementsAre, testing::IsEmpty;
+  EXPECT_THAT(names("Open MPI v4.1.4", LibraryFunction::alltoall),
+              ElementsAre("linear 1", "pairwise 2", "modified Bruck 3"));
+  EXPECT_THAT(names("Open MPI v4.1.4", LibraryFunction::alltoallv), ElementsAre("linear 1", "pairwise 2"));
+  EXPECT_THAT(names("MPICH 4.0", LibraryFunction::alltoall),
+              ElementsAre("scattered in windows of 32 MPIR_Alltoall_intra_scattered",
+                          "pairwise MPIR_Alltoall_intra_pairwise", "modified Bruck MPIR_Alltoall_intra_brucks"));
+  EXPECT_THAT(names("MPICH 4.0", LibraryFunction::alltoallv), IsEmpty());
+  for (const char* library : {"MVAPICH2 2.3", "unknown", ""})
+    EXPECT_THAT(names(library, LibraryFunction::alltoall), IsEmpty()) << library;
+}
+
 }  // namespace
 }  // namespace commpass
