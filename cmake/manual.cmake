@@ -13,7 +13,7 @@ install(FILES ${commpass_manual}/_commpass DESTINATION ${CMAKE_INSTALL_DATADIR}/
 find_program(COMMPASS_HELP2MAN help2man)
 if(COMMPASS_HELP2MAN)
   # A page for each command: commpass-predict.1 is what `man commpass predict` looks for.
-  foreach(command "" predict report pattern profile run record advise strategies patterns calibrate measure doctor)
+  foreach(command "" predict report pattern profile run record advise export strategies patterns calibrate measure doctor)
     set(page commpass)
     if(command)
       set(page commpass-${command})

@@ -19,6 +19,7 @@ Command profile_command();
 Command import_command();  ///< of profile
 Command strategies_command();
 Command patterns_command();
+Command export_command();
 Command wisdom_command();
 /// @param all  the outermost command, which must live as long as the result
 Command completion_command(const Command& all);

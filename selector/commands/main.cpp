@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   all.commands = {commpass::predict_command(),     commpass::report_command(),     commpass::pattern_command(),
                   commpass::run_program_command(), commpass::record_command(),     commpass::advise_command(),
                   commpass::profile_command(),     commpass::strategies_command(), commpass::patterns_command(),
-                  commpass::wisdom_command()};
+                  commpass::export_command(),      commpass::wisdom_command()};
   for (const auto& [name, summary, add] : mpi_programs) {  // for --help only
     all.commands.push_back({name, summary});
     add(all.commands.back());

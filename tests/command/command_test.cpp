@@ -958,6 +958,57 @@ TEST(Pattern, OfAMatrixMayShareItsValues) {
   EXPECT_EQ(commpass("pattern --statistics --share-values --generate alltoall:ranks=4,bytes=8").exit_code, 2);
 }
 
+const std::string own_rules =
+    R"({"collective=bcast":{"algorithm=B":{}},"collective=alltoall":{"comm_type=intra":{"is_sendbuf_inplace=no":)"
+    R"({"algorithm=S":{}}}}})";
+
+TEST(Export, WritesFilesOfMpiLibrariesAndTellsTheirRules) {
+  const test::TemporaryDirectory directory;
+  const auto rules = directory.path("rules.conf"), selection = directory.path("selection.json");
+  const auto open_mpi = commpass("export --profile lassen --ranks 64 --ppn 8 --json --openmpi " + rules);
+  ASSERT_EQ(open_mpi.exit_code, 0) << open_mpi.err;
+  const auto text = test::contents_of(rules);
+  EXPECT_NE(text.find("\n# profile: lassen\n# layout: 8 nodes x 8 ranks\n"), std::string::npos) << text;
+  const auto json = Json::parse(open_mpi.out);
+  EXPECT_EQ(json["file"].get<std::string>(), rules);
+  ASSERT_FALSE(json["rules"].empty());
+  for (const auto& rule : json["rules"]) {
+    const auto line = std::to_string(rule["bytes_from"].get<Bytes>() * rule["ranks"].get<int>()) + " ";
+    EXPECT_NE(text.find("\n" + line), std::string::npos) << line;
+    EXPECT_LT(rule["seconds"].get<double>(), rule["library_s"].get<double>());
+  }
+  const auto own = directory.write("own.json", own_rules);
+  const auto mpich = commpass("export --profile lassen --layout 8x8 --mpich-library " + own + " --mpich " + selection);
+  ASSERT_EQ(mpich.exit_code, 0) << mpich.err;
+  EXPECT_NE(mpich.out.find("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + selection), std::string::npos) << mpich.out;
+  EXPECT_NE(test::contents_of(selection).find("algorithm=MPIR_Alltoall_intra_"), std::string::npos);
+  EXPECT_NE(commpass("export --profile lassen --openmpi " + rules, "COMMPASS_LAYOUT=4x4").out.find("4 nodes x 4 ranks"),
+            std::string::npos);
+}
+
+TEST(Export, LeavesFilesAloneWhereItsInputIsWrong) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.write("file", "old"), own = directory.write("own.json", own_rules);
+  const auto refuse = [&](const std::string& arguments, const std::vector<std::string>& parts) {
+    expect_one_sentence(commpass("export " + arguments), parts);
+    EXPECT_EQ(test::contents_of(file), "old");
+  };
+  refuse("--profile lassen --openmpi " + file, {"how many ranks", "--ranks and --ppn"});
+  refuse("--profile nowhere --layout 2x2 --openmpi " + file, {"nowhere"});
+  refuse("--profile lassen --layout 2xx --openmpi " + file, {"2xx"});
+  refuse("--profile lassen --ranks 8 --layout 2x2 --openmpi " + file, {"8"});
+  refuse("--profile lassen --layout 2x2 --mpich " + file + " --mpich-library " + file, {"file", "it is read, too"});
+  refuse("--profile lassen --layout 2x2 --mpich " + file + " --mpich-library " + directory.path("none"), {"none"});
+  refuse("--profile lassen --layout 2x2 --mpich " + file + " --mpich-library " COMMPASS_TEST_COMMAND,
+         {"no rules of MPICH", "libmpich.so"});
+  refuse("--profile lassen --layout 2x2 --openmpi " + directory.path("none/rules"),
+         {"none/rules", "cannot be written"});
+  refuse("--profile lassen --layout 2x2 --openmpi -", {"output -"});
+  for (const auto& wrong : {"--openmpi " + file + " --mpich " + file, std::string("--profile lassen"),
+                            "--mpich " + file, "--mpich-library " + own + " --openmpi " + file})
+    EXPECT_EQ(commpass("export --layout 2x2 " + wrong).exit_code, 2) << wrong;
+}
+
 TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   const test::TemporaryDirectory directory;
   const std::string make = "pattern --generate alltoall:ranks=4,bytes=8 -o ";
