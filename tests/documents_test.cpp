@@ -242,4 +242,14 @@ TEST(TheFortranModule, IsDocumentedWholeAndNotMore) {
     EXPECT_NE(header.find(name), std::string::npos) << name << " is not in commpass.h";
 }
 
+TEST(TheNamesOfMpiAdvance, AreDocumentedWholeAndNotMore) {
+  const auto page = contents_of(source / "docs/mpix.md"), header = contents_of(source / "bindings/mpix/mpi_advance.h");
+  const auto declared = matches(header, R"(\nint (MPIX_\w+)\()");
+  EXPECT_GT(declared.size(), 30U);
+  for (const auto& name : declared)
+    EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << name << " is not in docs/mpix.md";
+  for (const auto& name : matches(page, R"(`(MPIX_\w+)`)"))
+    EXPECT_NE(header.find(name), std::string::npos) << name << " is not in mpi_advance.h";
+}
+
 }  // namespace
