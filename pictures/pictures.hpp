@@ -11,6 +11,7 @@
 #include "model/machine/machine.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/pattern.hpp"
+#include "model/route/route.hpp"
 #include "model/route/strategy.hpp"
 #include "model/schedule/schedule.hpp"
 #include "selector/report/advice.hpp"
@@ -22,14 +23,25 @@ namespace commpass {
 
 inline constexpr std::int64_t drawn_edges_max = 1 << 21;  ///< of patterns for pictures of messages
 
+/// The path of a block, or of a fragment that a route has cut from it.
+struct BlockPath {
+  Rank destination = 0;
+  std::vector<Rank> after;  ///< by stage, the rank that holds it then
+};
+
 /// One exchange with one strategy: the input of pictures of messages.
 struct ExchangeView {
   Pattern pattern;
   Layout layout;
   Strategy strategy;
   Schedule schedule;
-  std::vector<Rank> positions;  ///< by rank, the rank whose part it plays in the route; empty: its own
+  std::vector<Rank> positions;     ///< by rank, the rank whose part it plays in the route; empty: its own
+  Rank traced = 0;                 ///< the first rank that sends
+  std::vector<BlockPath> paths{};  ///< of its blocks
 };
+
+/// The paths of all blocks of a sender.
+std::vector<BlockPath> trace_blocks(const Route& route, const Pattern& pattern, Rank sender);
 
 /// @throws NotApplicable, InputError
 ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy);
@@ -68,6 +80,13 @@ Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::s
 /// The activities of all ranks for Perfetto and chrome://tracing (Trace Event Format, JSON object): a process for each
 /// node, a thread for each rank, microseconds.
 std::string chrome_trace(const ExchangeView& view, const Trace& trace);
+
+inline constexpr int path_ranks_max = 64;
+
+/// A row for each rank, a column after each stage: the ranks that hold the blocks of the first sender, in bold, and all
+/// messages.
+/// @throws InputError for more than path_ranks_max
+Picture draw_block_paths(const ExchangeView& view, const std::string& id = "paths");
 
 inline constexpr int drawn_ranks_max = 4096;
 

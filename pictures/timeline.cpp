@@ -204,7 +204,13 @@ ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy
   auto tables = make_tables(strategy, layout, pattern);
   const auto route = make_route(strategy, layout, tables);
   auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
-  return {std::move(pattern), layout, strategy, std::move(schedule), std::move(tables.positions)};
+  Rank traced = pattern.ranks;
+  for (const auto& edge : pattern.edges)
+    if (edge.bytes > 0 && edge.source != edge.destination) traced = std::min(traced, edge.source);
+  if (traced == pattern.ranks) traced = 0;
+  auto paths = trace_blocks(*route, pattern, traced);
+  return {std::move(pattern),          layout, strategy,        std::move(schedule),
+          std::move(tables.positions), traced, std::move(paths)};
 }
 
 Trace trace_view(const ExchangeView& view, const Machine& machine) {

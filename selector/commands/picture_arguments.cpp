@@ -17,7 +17,7 @@ namespace {
 
 /// The pictures of a prediction (0 keys) or of a sweep; the first one where none is named.
 std::vector<std::string> pictures_of(std::size_t keys) {
-  if (keys == 0) return {"cost-bars", "matrix", "timeline", "layout", "messages", "rates"};
+  if (keys == 0) return {"cost-bars", "paths", "matrix", "timeline", "layout", "messages", "rates"};
   if (keys == 1) return {"sweep"};
   if (keys == 2) return {"strategy-map"};
   return {};
@@ -45,14 +45,15 @@ DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
 }
 
 void PictureArguments::add_to(Command& command) {
-  command.add(
-      {{"--svg", &svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv"},
-       {"--picture",
-        &name,
-        "which one: cost-bars (the default), matrix, timeline, layout, messages or rates; of a sweep over one key "
-        "sweep, over two strategy-map",
-        {.needs = {"--svg"},
-         .words = {"cost-bars", "matrix", "timeline", "layout", "messages", "rates", "sweep", "strategy-map"}}}});
+  command.add({{"--svg", &svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv"},
+               {"--picture",
+                &name,
+                "which one: cost-bars (the default), paths, matrix, timeline, layout, messages or rates; of a sweep "
+                "over one key "
+                "sweep, over two strategy-map",
+                {.needs = {"--svg"},
+                 .words = {"cost-bars", "paths", "matrix", "timeline", "layout", "messages", "rates", "sweep",
+                           "strategy-map"}}}});
 }
 
 void PictureArguments::check(std::size_t keys) const {
@@ -65,7 +66,9 @@ void PictureArguments::check(std::size_t keys) const {
     throw InputError("--picture " + name, "there is none of that name here", fmt::format("use {}", join(known, ", ")));
 }
 
-bool PictureArguments::shows_messages() const { return name == "matrix" || name == "timeline" || name == "layout"; }
+bool PictureArguments::shows_messages() const {
+  return name == "paths" || name == "matrix" || name == "timeline" || name == "layout";
+}
 
 void PictureArguments::write(const PredictArguments& arguments, const Predicted<Report>& prediction,
                              const ExchangeView* view) const {
@@ -77,6 +80,7 @@ void PictureArguments::write(const PredictArguments& arguments, const Predicted<
     const auto top = arguments.selection.top;
     return write_picture(draw_cost_bars(prediction.report, top > 0 ? top : enough), svg);
   }
+  if (name == "paths") return write_picture(draw_block_paths(*view), svg);
   if (name == "matrix") return write_picture(draw_matrices(*view), svg);
   if (name == "layout") return write_picture(draw_layout(view->layout, view->positions), svg);
   write_picture(draw_timeline(*view, trace_view(*view, prediction.profile.machine)), svg);

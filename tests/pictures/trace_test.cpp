@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
@@ -38,6 +39,37 @@ TEST(Trace, ChangesNoPrice) {
     EXPECT_EQ(trace.cost.seconds, evaluate(exchange.schedule, layout, machine()).seconds) << strategy;
     EXPECT_EQ(trace.cost.seconds, std::ranges::max(trace.finish)) << strategy;
   }
+}
+
+// Of a block that is cut each fragment has a path.
+TEST(BlockPaths, FollowMessagesFromTheSenderToTheDestinations) {
+  for (const auto* strategy :
+       {"standard", "two-step", "stfw,n=3,placed", "tuna,radix=3", "three-step", "split,cap=512"}) {
+    const auto exchange = view(strategy, "alltoall:ranks=12,bytes=3000");
+    EXPECT_EQ(exchange.traced, 0);
+    std::set<Rank> reached;
+    for (const auto& path : exchange.paths) {
+      ASSERT_EQ(path.after.size(), exchange.schedule.stages.size()) << strategy;
+      EXPECT_EQ(path.after.back(), path.destination) << strategy;
+      reached.insert(path.destination);
+      Rank holder = 0;
+      for (std::size_t s = 0; s < path.after.size(); holder = path.after[s++]) {
+        const auto is_its = [&](const Message& m) { return m.from == holder && m.to == path.after[s]; };
+        EXPECT_TRUE(holder == path.after[s] || std::ranges::any_of(exchange.schedule.stages[s].messages, is_its))
+            << strategy << ", stage " << s;
+      }
+    }
+    EXPECT_EQ(reached.size(), 11U) << strategy;
+  }
+}
+
+TEST(BlockPaths, AreOfTheFirstRankThatSends) {
+  const Pattern pattern{12, {{2, 2, 8}, {5, 3, 0}, {7, 1, 8}, {9, 0, 8}}};
+  const auto exchange = view_exchange(pattern, layout, parse_strategy("standard"));
+  EXPECT_EQ(exchange.traced, 7);
+  ASSERT_EQ(exchange.paths.size(), 1U);
+  EXPECT_EQ(exchange.paths[0].destination, 1);
+  EXPECT_TRUE(view_exchange(Pattern{12, {}}, layout, parse_strategy("standard")).paths.empty());
 }
 
 TEST(Trace, FillsEachRanksTimeUntilItsFinish) {
