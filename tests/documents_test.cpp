@@ -117,6 +117,24 @@ TEST(Documents, LinkToPagesAndHeadingsThatAreThere) {
     }
 }
 
+TEST(Documents, HaveAGlossaryInAlphabeticalOrder) {
+  const auto page = contents_of(source / "docs/concepts.md");
+  std::istringstream rows(page.substr(page.find("| word | meaning |\n|---|---|\n")));
+  std::vector<std::string> words;
+  for (std::string row; std::getline(rows, row);) {
+    const auto end = row.find(" | ");
+    if (row.starts_with("|---") || row.starts_with("| word")) continue;
+    ASSERT_TRUE(row.starts_with("| ") && row.ends_with(" |") && end != std::string::npos) << row;
+    auto word = row.substr(2, end - 2);
+    if (word.starts_with("α")) word = "alpha";
+    if (word.starts_with("β")) word = "beta";
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    words.push_back(word);
+  }
+  EXPECT_GT(words.size(), 60U);
+  EXPECT_TRUE(std::ranges::is_sorted(words)) << *std::ranges::is_sorted_until(words) << " is not in its place";
+}
+
 // A name in backquotes, and then a path in parentheses.
 TEST(Documents, NameIdentifiersOfTheFileThatTheyName) {
   const std::regex regex(R"(`(?:\w+::)*(\w+)(?:\(\))?`\s\(((?:[\w-]+/)+[\w-]+\.\w+)[,)])");

@@ -260,6 +260,14 @@ TEST(Catalogue, IsTheTableOfTheDocumentation) {
   }
 }
 
+TEST(Catalogue, HasAPictureOfEachRouteInTheDocumentation) {
+  const auto page = test::contents_of(COMMPASS_TEST_CONCEPTS);
+  for (const auto& row : catalogue())
+    EXPECT_TRUE(std::string_view(row.name) == "mpi" ||
+                page.find("](pictures/paths-" + std::string(row.name) + ".svg)") != std::string::npos)
+        << row.name << " has no picture in docs/concepts.md; scripts/pictures draws them";
+}
+
 TEST(DataPaths, AreTheTableOfTheDocumentation) {
   const auto lines = split(test::contents_of(COMMPASS_TEST_STRATEGIES), '\n');
   for (const auto& row : data_path_rows) {
