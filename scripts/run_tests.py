@@ -27,7 +27,7 @@ CMAKE_PRESETS = {"no-mpi": "model"}
 # Rooms of tests that are no GoogleTest program of that room, by their names.
 OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|disagreeing|last_calls|session|twice|preloaded|Recorded|OnRanks|Rivalry", "preload"), ("pictures_", "pictures"),
                ("corpus[.]", "parsers"), ("Calibrate[.]", "calibrate"), ("Measure|Output[.]", "measure"), ("Doctor|Launcher", "doctor"),
-               ("c_|random_|active_|in_flight_threads|heat|neighbor_exchange|conjugate|fft|transitive", "runtime")]
+               ("c_|random_|active_|in_flight_threads|heat|neighbor_exchange|conjugate|fft|transitive|uneven_|planned_", "runtime")]
 OTHER_PROGRAMS = {"runtime": ["random_exchanges", "active_buffers_test", "c_api_test", "c_exchange_test", "c_cartesian_test"],
                   "parsers": ["replay_corpus"], "calibrate": ["mpi_command_test"], "measure": ["mpi_command_test"], "doctor": ["mpi_command_test"],
                   "preload": ["recorded_test", "unmodified", "hostile", "disagreeing", "last_calls", "session", "twice", "commpass_mpi"], "pictures": ["commpass"]}

@@ -117,6 +117,21 @@ TEST(Documents, LinkToPagesAndHeadingsThatAreThere) {
     }
 }
 
+TEST(Documents, CiteTheVersionOfTheBuildAndThePapersOfStrategies) {
+  const auto citation = contents_of(source / "CITATION.cff");
+  const auto versions = matches(contents_of(source / "CMakeLists.txt"), R"(project\(commpass VERSION ([0-9.]+))");
+  ASSERT_EQ(versions.size(), 1U);
+  EXPECT_NE(citation.find("\nversion: " + *versions.begin() + "\n"), std::string::npos);
+  EXPECT_NE(contents_of(source / "CHANGELOG.md").find(*versions.begin()), std::string::npos);
+  auto papers = contents_of(source / "docs/strategies.md");
+  papers.erase(0, papers.find("| called | paper |"));
+  const auto titles = matches(papers, R"(\n\| [^|]+ \| [^|:]+: ([^|.?]+))");
+  EXPECT_GE(titles.size(), 8U);
+  for (const auto& title : titles)
+    EXPECT_NE(citation.find("title: \"" + title.substr(0, title.find_last_not_of(' ') + 1)), std::string::npos)
+        << title;
+}
+
 TEST(Documents, HaveAGlossaryInAlphabeticalOrder) {
   const auto page = contents_of(source / "docs/concepts.md");
   std::istringstream rows(page.substr(page.find("| word | meaning |\n|---|---|\n")));
