@@ -19,6 +19,7 @@
 #include "model/base/format.hpp"
 #include "model/base/nearest_names.hpp"
 #include "model/base/text.hpp"
+#include "selector/commands/manual_page.hpp"
 #include "selector/commands/wrong_usage.hpp"
 #include "selector/environment/environment.hpp"
 
@@ -153,13 +154,39 @@ int refuse_usage(std::string text, bool speaks) {
   return wrong_usage;
 }
 
+/// "help COMMAND … --man" prints the manual page of a command, "help --man=DIRECTORY" writes all pages.
+/// @param words  behind "help"
+/// @throws InputError
+std::optional<std::string> print_manual(const Command& program, std::vector<std::string> words, bool speaks) {
+  const auto is_man = [](const std::string& word) { return word == "--man" || word.starts_with("--man="); };
+  const auto man = *std::ranges::find_if(words, is_man);
+  std::erase_if(words, is_man);
+  const auto* command = &program;
+  auto name = program.name;
+  for (const auto& word : words) {
+    const auto found = std::ranges::find(command->commands, word, &Command::name);
+    if (found == command->commands.end()) return fmt::format("{}: '{}' has no such command", word, name);
+    command = &*found;
+    name += " " + word;
+  }
+  if (man == "--man=") return "--man: its value is missing; name a directory";
+  if (!speaks) return std::nullopt;
+  if (man != "--man") write_manual(program, man.substr(std::string("--man=").size()));
+  else std::fputs(manual_page(*command, name, program.version).c_str(), stdout);
+  return std::nullopt;
+}
+
 /// Has all that was printed arrived?
 bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
 }  // namespace
 
 int run_command(const Command& command, int argc, const char* const* argv, bool speaks) {
-  if (argc > 1 && !command.commands.empty() && std::string(argv[1]) == "help") {  // "help predict": "predict --help"
+  const bool is_help = argc > 1 && !command.commands.empty() && std::string(argv[1]) == "help";
+  const bool is_manual = is_help && std::any_of(argv + 2, argv + argc, [](const std::string& word) {
+                           return word == "--man" || word.starts_with("--man=");
+                         });
+  if (is_help && !is_manual) {  // "help predict": "predict --help"
     std::vector<const char*> words{argv[0]};
     words.insert(words.end(), argv + 2, argv + argc);
     words.push_back("--help");
@@ -170,12 +197,17 @@ int run_command(const Command& command, int argc, const char* const* argv, bool 
   CLI::App app{command.about, command.name};
   app.formatter(std::make_shared<OrderedFormatter>());
   try {
-    build(app, command);
-    for (const auto find : {find_empty, find_unknown_command})
-      if (const auto wrong = find(command, argc, argv)) return refuse_usage(*wrong, speaks);
-    app.parse(argc, argv);
-    named_command(app, command).command->run();
-    if (speaks) warn_unknown(read_environment());
+    if (is_manual) {
+      if (const auto wrong = print_manual(command, {argv + 2, argv + argc}, speaks))
+        return refuse_usage(*wrong, speaks);
+    } else {
+      build(app, command);
+      for (const auto find : {find_empty, find_unknown_command})
+        if (const auto wrong = find(command, argc, argv)) return refuse_usage(*wrong, speaks);
+      app.parse(argc, argv);
+      named_command(app, command).command->run();
+      if (speaks) warn_unknown(read_environment());
+    }
   } catch (const CLI::CallForVersion&) {
     if (argc > 2) return refuse_usage(explain_further_word(command, argv), speaks);
     if (speaks) std::fputs((command.version + "\n").c_str(), stdout);

@@ -201,6 +201,19 @@ TEST(Help, IsAlsoACommand) {
             "prdict: 'commpass' has no such command; did you mean predict? 'commpass --help' lists all");
 }
 
+TEST(ManualPages, AreOfEachCommandAndItsCommands) {
+  const auto all = commpass("help --man");
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_TRUE(all.out.starts_with(".TH COMMPASS 1 \"\" \"commpass 0.")) << all.out;
+  const auto profile = commpass("help profile --man").out;
+  EXPECT_NE(profile.find("\n.SS commpass profile merge\n"), std::string::npos) << profile;
+  EXPECT_EQ(commpass("help --man profile").out, profile);
+  EXPECT_EQ(refusal("help prdict --man"), "prdict: 'commpass' has no such command");
+  EXPECT_EQ(refusal("help --man="), "--man: its value is missing; name a directory");
+  const test::TemporaryDirectory directory;
+  expect_one_sentence(commpass("help --man=" + directory.write("file", "") + "/below"), {"commpass.1", "cannot"});
+}
+
 TEST(Warnings, TellOfNodesThatAreNotFullAndOfRanksWithoutRows) {
   const std::string run = "predict --profile lassen --strategy standard --generate alltoall:ranks=16,bytes=8 --ppn ";
   EXPECT_EQ(commpass(run + "5").err, "commpass: --ppn 5 does not divide 16 ranks; the last node has 1.\n");
