@@ -24,5 +24,7 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxy
   PATTERN CMakeLists.txt EXCLUDE)
 
 if(COMMPASS_TESTS)
+  add_test(NAME site COMMAND ${PROJECT_SOURCE_DIR}/scripts/docs --site ${PROJECT_BINARY_DIR}/site)
+  set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
   add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/check_manual $<TARGET_FILE:commpass>)
 endif()
