@@ -179,8 +179,7 @@ struct Machine {
   std::vector<MachineLevel> levels = standard_level::levels();  ///< innermost first; the last has one instance
   MemoryChannels host;
   MemoryChannels device;
-  MemoryChannels shared;  ///< messages through memory that the ranks of a node share, of up to shared_bytes_max,
-                          ///< with all that their exchange takes
+  MemoryChannels shared;  ///< messages through memory of a node, with all that their exchange takes
   std::vector<DeviceCopy> device_to_host, host_to_device;
   std::optional<int> devices_per_node{};                 ///< absent: each rank with data on devices has one of its own
   std::optional<double> device_copy_rate_bytes_per_s{};  ///< of copies within a device, as the host's rate and call;

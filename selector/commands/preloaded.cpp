@@ -62,8 +62,9 @@ MpiKind kind_of_launcher(const std::string& version) {
 }
 
 MpiKind kind_of_library(const std::string& contents) {
-  // MPICH and its relatives have agreed on libmpi.so.12; Debian calls it libmpich.
-  if (contains(contents, "libmpich.so") || contains(contents, "libmpi.so.12")) return MpiKind::mpich;
+  // MPICH and its relatives have agreed on libmpi.so.12; Debian calls it libmpich. Our own texts name files without a
+  // version.
+  if (contains(contents, "libmpich.so.12") || contains(contents, "libmpi.so.12")) return MpiKind::mpich;
   return contains(contents, "libmpi.so") ? MpiKind::open_mpi : MpiKind::unknown;
 }
 
