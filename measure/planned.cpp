@@ -94,12 +94,14 @@ Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const
     };
     const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
     const std::span priced(strategies.begin(), end), unpriced(end, strategies.end());
+    std::vector<DataPath> paths(host_paths.begin(), host_paths.end());
+    if (may_share_memory()) paths = offered_paths(DataPlace::host, communicator.layout(), machine);
     if (!priced.empty() || unpriced.empty())
       agenda.candidates = rank_named(
           priced,
           [&](std::span<const Strategy> some) {
             return rank_strategies(pattern, communicator.layout(), machine, measurement.model, some,
-                                   measurement.arguments.selection.calls);
+                                   measurement.arguments.selection.calls, RankingDepth::all, paths);
           },
           agenda.not_priced);
     agenda.priced = agenda.candidates.size();
