@@ -66,7 +66,7 @@ TEST(MpiBugLaunches, TellCasesThatAreWrongCrashAndHang) {
   EXPECT_FALSE(is_all_right(tried.cases));
   const auto json = document_of(tried.cases, tried.library, "sh").json();
   EXPECT_EQ(json["cases"][0]["result"], "wrong");
-  EXPECT_EQ(json["cases"][0]["wrong_calls"], Json({"alltoallv"}));
+  EXPECT_EQ(json["cases"][0]["wrong_calls"], Json::array({"alltoallv"}));
   const auto text = document_of(tried.cases, tried.library, "sh").write(Form::text);
   EXPECT_NE(text.find("3 of 11 cases wrong. libcommpass-mpi corrects 0"), std::string::npos) << text;
 }
