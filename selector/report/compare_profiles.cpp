@@ -97,9 +97,11 @@ std::vector<ComparedMessage> lone_messages(const Machine& first, const Machine& 
     for (const auto& level : machine->levels)
       if (std::ranges::find(levels, level.name) == levels.end()) levels.push_back(level.name);
   std::vector<ComparedMessage> result;
-  for (const auto& [name, memory] : {std::pair("host", &Machine::host), std::pair("device", &Machine::device)})
+  for (const auto& [name, memory] : {std::pair("host", &Machine::host), std::pair("shared", &Machine::shared),
+                                     std::pair("device", &Machine::device)})
     for (const auto& level : levels)
       for (const auto bytes : sizes) {
+        if (memory == &Machine::shared && bytes > shared_bytes_max) continue;
         const Compared seconds{lone_message(first, memory, level, bytes), lone_message(second, memory, level, bytes)};
         if (seconds.first || seconds.second) result.push_back({seconds, name, level, bytes});
       }

@@ -110,6 +110,7 @@ std::vector<Part> parts_of_machine(const std::vector<MachineLevel>& levels) {
   std::vector<Part> parts;
   for (const auto& level : levels) {
     parts.push_back(channel_part(level.name, "host", &Machine::host));
+    parts.push_back(channel_part(level.name, "shared", &Machine::shared));
     parts.push_back(channel_part(level.name, "device", &Machine::device));
   }
   for (const auto& level : levels)

@@ -50,8 +50,9 @@ void add_channel(std::string& text, const std::string& place, const Channel& cha
   add_parameters(text, "    ", Place::channel, &channel);
 }
 
-void add_channels(std::string& text, const char* memory, const Machine& machine, const MemoryChannels& channels) {
-  for (Level i = 0; i < machine.levels.size(); ++i) {
+void add_channels(std::string& text, const char* memory, const Machine& machine, const MemoryChannels& channels,
+                  Level last) {
+  for (Level i = 0; i <= last; ++i) {
     const auto place = fmt::format("{} {}", memory, machine.name_of(i));
     const bool is_optional = i > machine.node_level() && i < machine.outermost();
     if (channels.has(i)) add_channel(text, place, *channels.by_level[i]);
@@ -219,8 +220,9 @@ std::string describe_profile(const Profile& profile, const std::string& path, st
   const auto& machine = profile.machine;
   auto text =
       fmt::format("{} ({})\n  verdict: {}\n", machine.name, path, join(split(describe_verdict(machine), '\n'), "\n  "));
-  add_channels(text, "host", machine, machine.host);
-  if (!machine.device.empty()) add_channels(text, "device", machine, machine.device);
+  add_channels(text, "host", machine, machine.host, machine.outermost());
+  if (!machine.shared.empty()) add_channels(text, "shared", machine, machine.shared, machine.node_level());
+  if (!machine.device.empty()) add_channels(text, "device", machine, machine.device, machine.outermost());
   for (const auto& level : machine.levels) add_parameters(text, "  " + level.name + ", ", Place::level, &level);
   add_copies(text, "device to host", machine.device_to_host);
   add_copies(text, "host to device", machine.host_to_device);

@@ -43,6 +43,15 @@ TEST(MergedProfiles, AreTheMedianLaunchAndTellTheDifferencesOfLaunches) {
   EXPECT_EQ(parse_profile(to_json(merged), "again").machine, merged.machine);
 }
 
+TEST(MergedProfiles, HaveMemoryOfANode) {
+  std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
+  for (auto& [name, profile] : launches)
+    profile.machine.shared.by_level[0] = Channel{{{"pushed", test::no_limit, std::stod(name) * 1e-7, 1e-11, 1e-8}}};
+  const auto merged = merge_profiles(launches);
+  ASSERT_TRUE(merged.machine.shared.has(0));
+  EXPECT_EQ(merged.machine.shared.by_level[0]->protocols[0].alpha_s, 2e-7);
+}
+
 TEST(MergedProfiles, KeepTheTimesOfTheLaunchWhoseChannelTheyKeep) {
   std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
   EXPECT_TRUE(pace_of(merge_profiles(launches)).empty()) << "profiles of earlier versions do not tell";
