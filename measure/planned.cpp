@@ -12,6 +12,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/median.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/oversubscription.hpp"
@@ -94,8 +95,7 @@ Agenda make_agenda(const Measurement& measurement, const Pattern& pattern, const
     };
     const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
     const std::span priced(strategies.begin(), end), unpriced(end, strategies.end());
-    std::vector<DataPath> paths(host_paths.begin(), host_paths.end());
-    if (may_share_memory()) paths = offered_paths(DataPlace::host, communicator.layout(), machine);
+    const auto paths = paths_of_host_data(communicator.layout(), machine);
     if (!priced.empty() || unpriced.empty())
       agenda.candidates = rank_named(
           priced,

@@ -95,8 +95,9 @@ Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> sha
                             .family = options.automatic,
                             .at_once = std::max(at_once, fewest_finalists)};
   alternatives.suggestions = [&, pattern] {
-    return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, options.paths)
-                   : offered_strategies(layout, machine, options.model, Usage::planned, options.paths);
+    const auto paths = options.paths.empty() ? paths_of_host_data(layout, machine) : options.paths;
+    return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, paths)
+                   : offered_strategies(layout, machine, options.model, Usage::planned, paths);
   };
   if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
   else if (pattern && !options.automatic)
@@ -187,6 +188,11 @@ Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& mac
   return decide_by_prices(comm, layout, machine, sends, sum_up(comm, layout, sends), options);
 }
 
+std::vector<DataPath> paths_of_host_data(const Layout& layout, const Machine& machine) {
+  if (may_share_memory()) return offered_paths(DataPlace::host, layout, machine);
+  return {host_paths.begin(), host_paths.end()};
+}
+
 Decision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
                         const DeviceUse& devices, SelectionOptions options,
                         const std::function<void(Decision&)>& time) {
@@ -199,14 +205,13 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
     all_or_none(comm, [&] {
       auto paths =
           device_paths(layout, context.machine, !devices.is_refused, options.how.planner == PlannerMode::estimate);
-      if (context.unpriced.empty() && !paths.empty()) options.paths = std::move(paths);
+      const bool has_prices = context.unpriced.empty() && !paths.empty();
+      options.paths = has_prices ? std::move(paths) : std::vector<DataPath>(host_paths.begin(), host_paths.end());
     });
   } else if (wisdom.is_used && !options.automatic) {
     key = wisdom_key(comm, wisdom, sends);
     if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return std::move(*known);
   }
-  if (!devices.is_used && !options.automatic && may_share_memory())
-    all_or_none(comm, [&] { options.paths = offered_paths(DataPlace::host, layout, context.machine); });
   std::optional<Machine> with_loops;
   if (are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
   auto decision = select_strategy(comm, layout, with_loops ? *with_loops : context.machine, sends, options);

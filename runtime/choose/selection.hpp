@@ -26,8 +26,12 @@ struct SelectionOptions {
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
   HowToChoose how{};
-  std::vector<DataPath> paths{host_paths.begin(), host_paths.end()};  ///< on which data may be exchanged, on rank 0
+  std::vector<DataPath> paths{};  ///< on which data may be exchanged, on rank 0; empty: those of paths_of_host_data
 };
+
+/// The paths with prices for a planned exchange of data in host memory: through memory of a node, too, unless ranks are
+/// simulated.
+std::vector<DataPath> paths_of_host_data(const Layout& layout, const Machine& machine);
 
 /// The decision for an exchange that is planned: that of an earlier measurement; else by prices, and by trials where
 /// these are asked for, whose result is kept. The same on every rank. Collective.
