@@ -121,7 +121,8 @@ std::vector<std::string> strategies_for_trial(const std::vector<Candidate>& rank
 void add_planned(Calibration& calibration, ExchangeTrials& trials, const Kind& kind, const Pattern& pattern,
                  const std::string& part_of = {}) {
   const auto names = found_by_rank_0(calibration.comm.get(), [&] {
-    const auto& [layout, machine] = std::tie(calibration.layout, calibration.machine);
+    const auto& layout = calibration.layout;
+    const auto& machine = calibration.machine;
     const auto paths = offered_paths(DataPlace::host, layout, machine);
     const auto ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::all, paths);
     return join(strategies_for_trial(ranking, kind), ";");

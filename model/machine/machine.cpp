@@ -109,7 +109,6 @@ namespace {
 
 /// Small messages as those of a channel, others as those of another one.
 Channel joined(Channel small, const Channel& large, Bytes small_bytes_max) {
-  std::erase_if(small.protocols, [](const Protocol& protocol) { return protocol.max_bytes <= 0; });
   std::size_t kept = 0;
   while (kept < small.protocols.size() && small.protocols[kept].max_bytes < small_bytes_max) ++kept;
   small.protocols.resize(std::min(kept + 1, small.protocols.size()));

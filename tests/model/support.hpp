@@ -34,6 +34,11 @@ inline void set_channel(Machine& machine, Level level, Channel channel) {
   machine.host.by_level[level] = std::move(channel);
 }
 
+/// One protocol for all sizes, whose further messages take alpha, too.
+inline Channel one_protocol(Seconds alpha_s, double beta_s_per_byte) {
+  return {{Protocol{"all", no_limit, alpha_s, beta_s_per_byte, alpha_s}}};
+}
+
 /// Costs like those of a small cluster: two protocols between nodes, and an injection rate.
 inline Machine small_cluster() {
   Machine machine;

@@ -18,18 +18,14 @@ constexpr CostModel every_model[] = {CostModel::postal, CostModel::max_rate, Cos
 // Two nodes of four ranks: 0 … 3 and 4 … 7.
 const Layout pair_of_nodes = Layout::regular(2, 1, 4);
 
-Channel one_protocol(Seconds alpha_s, double beta_s_per_byte) {
-  return {{Protocol{"all", test::no_limit, alpha_s, beta_s_per_byte, alpha_s}}};
-}
-
 /// Host: socket 1 + 0.001·s, network 100 + 0.1·s. Device: socket 2 + 0.0005·s, network 300 + 0.2·s.
 Machine machine_with_devices() {
   Machine m;
   m.name = "devices";
-  test::set_channel(m, standard_level::socket, one_protocol(1, 0.001));
-  test::set_channel(m, standard_level::network, one_protocol(100, 0.1));
-  m.device.by_level[standard_level::socket] = one_protocol(2, 0.0005);
-  m.device.by_level[standard_level::network] = one_protocol(300, 0.2);
+  test::set_channel(m, standard_level::socket, test::one_protocol(1, 0.001));
+  test::set_channel(m, standard_level::network, test::one_protocol(100, 0.1));
+  m.device.by_level[standard_level::socket] = test::one_protocol(2, 0.0005);
+  m.device.by_level[standard_level::network] = test::one_protocol(300, 0.2);
   m.device_to_host = {{4, 9, 0.04}, {1, 6, 0.01}};  // in any order
   m.host_to_device = {{1, 7, 0.02}, {4, 11, 0.05}};
   return m;

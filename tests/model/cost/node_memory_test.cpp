@@ -11,17 +11,13 @@ namespace {
 constexpr DataPath by_messages{}, shared = shared_host_path;
 const Layout four_ranks = Layout::regular(1, 1, 4), fours = Layout::regular(2, 1, 4);
 
-Channel pushed_by(Seconds alpha_s, double beta_s_per_byte) {
-  return {{Protocol{"all", test::no_limit, alpha_s, beta_s_per_byte, alpha_s}}};
-}
-
 /// Host: socket 10 + 0.01·s, network 100 + 0.1·s, and 7 for a batch. Through memory: socket 2 + 0.001·s.
 Machine machine_with_memory() {
   Machine m;
   m.name = "memory";
-  test::set_channel(m, standard_level::socket, pushed_by(10, 0.01));
-  test::set_channel(m, standard_level::network, pushed_by(100, 0.1));
-  m.shared.by_level[standard_level::socket] = pushed_by(2, 0.001);
+  test::set_channel(m, standard_level::socket, test::one_protocol(10, 0.01));
+  test::set_channel(m, standard_level::network, test::one_protocol(100, 0.1));
+  m.shared.by_level[standard_level::socket] = test::one_protocol(2, 0.001);
   m.operations.batch_s = 7;
   return m;
 }
@@ -52,7 +48,7 @@ TEST(NodeMemory, LeavesLargeMessagesAsTheyAre) {
 
 TEST(NodeMemory, IsThatOfTheNextOuterLevelWhereALevelHasNone) {
   auto m = machine_with_memory();
-  m.shared.by_level[standard_level::node] = pushed_by(3, 0);
+  m.shared.by_level[standard_level::node] = test::one_protocol(3, 0);
   const auto sockets = Layout::regular(1, 2, 2);
   EXPECT_DOUBLE_EQ(seconds_on(shared, sockets, {4, {{0, 2, 1000}}}, m), 3);
   EXPECT_DOUBLE_EQ(seconds_on(shared, sockets, {4, {{0, 1, 1000}}}, m), 2 + 1);
@@ -81,7 +77,7 @@ TEST(NodeMemory, IsReadAndWrittenWithItsProfile) {
 
 TEST(NodeMemory, HasNoMeaningBetweenNodes) {
   auto m = machine_with_memory();
-  m.shared.by_level[standard_level::network] = pushed_by(2, 0.001);
+  m.shared.by_level[standard_level::network] = test::one_protocol(2, 0.001);
   test::expect_sentence(test::error_of([&] {
                           parse_profile(to_json({m, "{}"}), "broken");
                         }),
