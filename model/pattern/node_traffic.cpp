@@ -30,6 +30,7 @@ NodeTraffic node_traffic(const Pattern& pattern, const Layout& layout) {
   stable_counting_sort(edges, layout.nodes(), [](const ToNode& e) { return e.entry.node; });
   stable_counting_sort(edges, layout.ranks(), [](const ToNode& e) { return e.entry.source; });
   NodeTraffic traffic;
+  if (pattern.is_transposed()) traffic.unit = pattern.added_value_bytes;
   auto last_payload = no_payload;
   for (const auto& [entry, payload] : edges) {
     const bool is_same_pair = !traffic.entries.empty() && ends(traffic.entries.back()) == ends(entry);

@@ -17,6 +17,7 @@ struct NodeTraffic {
     bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries;  ///< sorted by source and node, one for each pair that has bytes
+  Bytes unit = 1;              ///< blocks are cut at multiples of it, and hold whole ones
 };
 
 /// @param layout  of as many ranks as the pattern has

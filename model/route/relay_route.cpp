@@ -27,7 +27,7 @@ RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const C
   add(Step::to_receiver, "to the receiver on the other node");
   add(Step::to_destination, "to the destination");
   const auto receives = sum_up(traffic);
-  make_chunks(receives, cap);
+  make_chunks(receives, cap, traffic.unit);
   assign_relays();
 }
 
@@ -51,11 +51,12 @@ std::vector<NodeReceives> RelayRoute::sum_up(const NodeTraffic& traffic) {
   return receives;
 }
 
-void RelayRoute::make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap) {
+void RelayRoute::make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap, Bytes unit) {
   for (auto& pair : pairs_) {
     const auto ranks = std::max(layout_.ppn(pair.source_node), layout_.ppn(pair.destination_node));
     const auto least = (pair.bytes + ranks - 1) / ranks;
-    pair.chunk_bytes = std::clamp(cap(receives[at(pair.destination_node)]), least, pair.bytes);
+    const auto wanted = std::clamp(cap(receives[at(pair.destination_node)]), least, pair.bytes);
+    pair.chunk_bytes = std::min((wanted - 1) / unit * unit + unit, pair.bytes);
     pair.first_chunk = static_cast<std::int32_t>(chunks_.size());
     if (pair.bytes / pair.chunk_bytes >= std::numeric_limits<std::int32_t>::max() - pair.first_chunk)
       throw Error("a route with relays: there are more than 2^31 chunks; use a larger cap.");

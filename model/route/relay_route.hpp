@@ -79,7 +79,7 @@ class RelayRoute final : public Route {
 
   /// Fills pairs_ and begins_. @return what each node receives
   std::vector<NodeReceives> sum_up(const NodeTraffic& traffic);
-  void make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap);
+  void make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap, Bytes unit);
   void assign_relays();
 
   Layout layout_;

@@ -423,6 +423,7 @@ class Addresses {
     MemoryAddress end = next_ + 1;  // a gap, so that two areas are never taken for one piece
     Held taken;                     // from what the sender held for others
     const bool shares = !departures.carriers.empty();
+    bool is_sent_again = false;
     const auto place_end = message.first_block + message.blocks;
     for (auto place = message.first_block; place < place_end; ++place) {
       const auto number = departures.order[place];
@@ -434,6 +435,7 @@ class Addresses {
       if (shares && departures.carriers[place] != place) {
         address = blocks_[departures.order[departures.carriers[place]]].address;  // it has landed before
       } else {
+        if (repeats_) is_sent_again |= !sent_.insert(address).second;
         pieces += address != piece_end;
         piece_end = address + size;
         address = end;
@@ -457,6 +459,7 @@ class Addresses {
     const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces & most_pieces;
     if (in_place) message.unpacked_bytes = 0;
+    message.is_sent_again = is_sent_again;
     message.is_all_from_sender = taken.blocks == 0;
     message.is_all_for_receiver = final_blocks == message.blocks && brought == message.blocks;
   }
@@ -466,6 +469,8 @@ class Addresses {
     Bytes bytes;
   };
   const PreparedPattern& pattern_;
+  const bool repeats_ = !pattern_.first_alike.empty();  // may bytes leave a rank several times?
+  std::unordered_set<MemoryAddress> sent_;              // if they may: places from which bytes have left
   std::vector<Placed> blocks_;
   std::vector<Held> held_;           // by rank
   MemoryAddress first_landing_ = 0;  // addresses below are in send buffers

@@ -20,7 +20,7 @@
 namespace commpass {
 
 /// Of a message, in which no block makes more than one.
-inline constexpr std::uint32_t most_pieces = (std::uint32_t{1} << 31) - 1;
+inline constexpr std::uint32_t most_pieces = (std::uint32_t{1} << 30) - 1;
 
 /// Blocks that travel together from one rank to another in one stage.
 struct Message {
@@ -34,7 +34,8 @@ struct Message {
   // Copies. A message of one contiguous piece is sent from where it lies; one that holds nothing but blocks at their
   // destination, adjacent in the receive buffer, is received there. All else is packed, or landed and copied out;
   // or, where all of it lies or belongs in a user's buffer, by a derived datatype if that is cheaper.
-  std::uint32_t packed_pieces : 31 = 0;
+  std::uint32_t packed_pieces : 30 = 0;
+  bool is_sent_again : 1 = false;       ///< have some of its bytes left the sender in an earlier message?
   bool is_all_from_sender : 1 = false;  ///< do all pieces lie in its send buffer?
   std::uint32_t unpacked_pieces : 31 = 0;
   bool is_all_for_receiver : 1 = false;  ///< do all bytes belong in its receive buffer, in one place each?
@@ -156,6 +157,11 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
                        Coalescing coalescing = Coalescing::coalesced);
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern,
                        Coalescing coalescing = Coalescing::coalesced);
+
+/// The schedule run backwards: stages and batches in reverse order, and receivers send. Bytes that a rank sent on or
+/// delivered several times come back to it as several contributions to the same values, which it adds and sends on as
+/// one. So contributions to a value travel as seldom as its bytes did. An addition counts as a copy.
+Schedule transposed(const Schedule& schedule);
 
 /// Makes of a schedule the one that its route has with another window.
 void set_window(const Route& route, Schedule& schedule, Window window);

@@ -156,8 +156,8 @@ class PatternPricer {
                                                                          : make_tables(first, layout_, pattern_);
     const auto route = make_route(first, layout_, tables);
     auto schedule = make_schedule(*route, {}, prepared_, first.coalescing);
-    price_windows(group, strategies, *route, schedule, candidates, [&](const DataPath& path) {
-      return evaluate(schedule, layout_, machine_, model_, Usage::planned, path);
+    price_windows(group, strategies, *route, schedule, candidates, [&](const Schedule& run, const DataPath& path) {
+      return evaluate(run, layout_, machine_, model_, Usage::planned, path);
     });
     describe(group, strategies, *route, std::move(schedule), {}, candidates);
   }
@@ -178,18 +178,24 @@ class PatternPricer {
       route = make_route(first, layout_, make_tables(first, layout_, pattern_));
       schedule = make_schedule(*route, {}, passing(prepared_, *route, is_sampled), first.coalescing);
     }
-    price_windows(group, strategies, *route, schedule, candidates, [&](const DataPath& path) {
-      return evaluate(schedule, layout_, machine_, model_, path, *order_, nodes);
+    price_windows(group, strategies, *route, schedule, candidates, [&](const Schedule& run, const DataPath& path) {
+      return evaluate(run, layout_, machine_, model_, path, *order_, nodes);
     });
     describe(group, strategies, *route, std::move(schedule), is_sampled, candidates);
   }
 
   /// @param schedule  with all of a stage in flight at once
-  /// @param evaluate  gives its cost, with data on a path
+  /// @param evaluate  gives the cost of it, or of its transposition, with data on a path
   template <class Evaluate>
   void price_windows(std::span<const std::size_t> group, std::span<const Strategy> strategies, const Route& route,
                      Schedule& schedule, std::vector<Candidate>& candidates, Evaluate evaluate) const {
-    const bool is_indifferent = group.size() > 1 && has_lone_messages(schedule);
+    std::optional<Schedule> back;
+    const auto run = [&]() -> const Schedule& {
+      if (!pattern_.is_transposed()) return schedule;
+      if (!back) back = transposed(schedule);
+      return *back;
+    };
+    const bool is_indifferent = group.size() > 1 && has_lone_messages(run());
     Window present;
     for (const auto i : group) {
       const auto& strategy = strategies[i];
@@ -200,12 +206,15 @@ class PatternPricer {
         candidate.demand = candidates[group.front()].demand;
         continue;
       }
-      const auto window = window_within(machine_.limits, schedule, layout_, strategy);
+      const auto window = window_within(machine_.limits, run(), layout_, strategy);
       if (window != strategy.window) candidate.limited_window = window;
-      if (window != present) set_window(route, schedule, present = window);
-      candidate.cost = evaluate(strategy.path);
+      if (window != present) {
+        set_window(route, schedule, present = window);
+        back.reset();
+      }
+      candidate.cost = evaluate(run(), strategy.path);
       candidate.cost.seconds = comparable(candidate.cost.seconds);
-      candidate.demand = demand_of(schedule, layout_);
+      candidate.demand = demand_of(run(), layout_);
     }
   }
 
@@ -236,7 +245,7 @@ class PatternPricer {
   /// Relays are on the node where a block begins or on that where it ends, and share the blocks between the two nodes.
   /// So those on a node follow from the blocks to and from it.
   NodeTraffic traffic_of(const PreparedPattern& sampled, const std::vector<bool>& is_sampled) const {
-    Pattern pattern{pattern_.ranks, {}};
+    Pattern pattern{pattern_.ranks, {}, pattern_.added_value_bytes};
     for (const auto& block : sampled.blocks)
       pattern.edges.push_back({block.source, block.destination, block.bytes, block.payload});
     auto traffic = node_traffic(pattern, layout_);

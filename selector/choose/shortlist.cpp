@@ -109,7 +109,7 @@ Pattern busiest_part(const Pattern& pattern, std::span<const Seconds> busy) {
   std::vector<bool> is_busy(busy.size(), false);
   for (auto rank = order.begin(); rank != end; ++rank) is_busy[*rank] = true;
 
-  Pattern part{pattern.ranks, {}};
+  Pattern part{pattern.ranks, {}, pattern.added_value_bytes};
   for (const auto& edge : pattern.edges)
     if (is_busy[static_cast<std::size_t>(edge.source)] || is_busy[static_cast<std::size_t>(edge.destination)])
       part.edges.push_back(edge);
