@@ -18,14 +18,19 @@ namespace commpass {
 struct AlltoallCall;
 struct Context;
 struct Failure;
+struct Summation;
 class SparseEngine;
 
 /// Chooses and plans one (Communicator::neighbor_exchange). Collective.
 /// @param before  a failure of this rank when it made the arguments, if any
+/// @param sums    given: what runs is the exchange of these edges backwards. The send buffer, in which the receive
+/// edges have their places, is sent; the receive buffer, in which the send edges have theirs, gets the sums of all
+/// values for a place. Both are in host memory. Edges with the same place bring one sum from where they meet. Must
+/// outlive the exchange.
 /// @throws Error, the same on every rank
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options, const Failure& before);
+                       const ExchangeOptions& options, const Failure& before, const Summation* sums = nullptr);
 
 /// Chooses and plans one, of a v or w (Communicator::alltoallv_init, alltoallw_init). Collective.
 /// @throws Error, the same on every rank

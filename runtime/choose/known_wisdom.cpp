@@ -69,7 +69,7 @@ KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& la
   return known;
 }
 
-WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends) {
+WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends, bool are_transposed) {
   PatternDigest mine, all;
   all_or_none(comm, [&] {
     std::map<std::pair<Bytes, Bytes>, int> sharers;
@@ -81,7 +81,7 @@ WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const Se
                     MPI_SUM, 0, comm);
   WisdomKey key;
   all_or_none(comm, [&] {
-    if (rank_in(comm) == 0) key = {known.machine, known.layout, all.text()};
+    if (rank_in(comm) == 0) key = {known.machine, known.layout, all.text() + (are_transposed ? ", transposed" : "")};
   });
   return key;
 }

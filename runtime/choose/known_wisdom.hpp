@@ -29,7 +29,8 @@ struct KnownWisdom {
 KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& layout, const Machine& machine);
 
 /// Of the pattern of all ranks; on rank 0. Collective.
-WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends);
+WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends,
+                     bool are_transposed = false);
 
 /// The earlier measurement for this key, as a decision; nothing where there is none, or it cannot run here. Collective.
 /// @param key,planner  on rank 0

@@ -126,6 +126,7 @@ Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& ma
       return {random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls)};
     at_once = static_cast<std::size_t>(ranks_in(evaluators));
     share_pattern(evaluators, pattern);
+    pattern.added_value_bytes = options.added_value_bytes;
     const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
     std::vector<Pricer> prices;
     all_or_none(evaluators,
@@ -209,7 +210,7 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
       options.paths = has_prices ? std::move(paths) : std::vector<DataPath>(host_paths.begin(), host_paths.end());
     });
   } else if (wisdom.is_used && !options.automatic) {
-    key = wisdom_key(comm, wisdom, sends);
+    key = wisdom_key(comm, wisdom, sends, options.added_value_bytes > 0);
     if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return std::move(*known);
   }
   std::optional<Machine> with_loops;

@@ -26,6 +26,7 @@ struct SelectionOptions {
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
   HowToChoose how{};
+  Bytes added_value_bytes = 0;    ///< see Pattern; the same on every rank
   std::vector<DataPath> paths{};  ///< on which data may be exchanged, on rank 0; empty: those of paths_of_host_data
 };
 

@@ -9,6 +9,8 @@
 
 namespace commpass {
 
+struct Summation;
+
 /// The device of each side of an exchange; nothing: host memory.
 struct DeviceSides {
   std::optional<Device> sends, receives;
@@ -28,7 +30,10 @@ struct BuffersAndEdges {
   void* receive_buffer = nullptr;
   std::span<const ReceiveEdge> receives;
   DeviceSides sides{};
-  bool are_values = false;  ///< of small values, which loops copy (ExchangeOptions)
+  bool are_values = false;          ///< of small values, which loops copy (ExchangeOptions)
+  const Summation* sums = nullptr;  ///< the edges are run backwards, with these sums (planned_exchanges.hpp)
+
+  Bytes added_value_bytes() const;
 };
 
 /// Finds the device of the first byte of each side; a driver takes some µs. @throws InputError if the sides lie on two

@@ -22,6 +22,8 @@ class BatchRequests {
 
   /// At least one.
   virtual std::size_t batches() const = 0;
+  /// The number of the batch of the plan, of which a batch is all or a group.
+  virtual std::size_t planned_batch(std::size_t batch) const { return batch; }
   /// Packs sends, starts the requests, and does the work that needs no other rank. @throws MpiError
   virtual void begin(std::size_t batch) = 0;
   /// Of the batch that has begun, those that may not be complete.
@@ -49,6 +51,7 @@ class RequestsAround : public BatchRequests {
   void surround(std::unique_ptr<BatchRequests> inner) { inner_ = std::move(inner); }
 
   std::size_t batches() const override { return inner_->batches(); }
+  std::size_t planned_batch(std::size_t batch) const override { return inner_->planned_batch(batch); }
   void begin(std::size_t batch) override {
     if (batch == 0) before();
     inner_->begin(batch);

@@ -28,6 +28,7 @@ class LibraryRequests final : public BatchRequests {
   }
   const std::shared_ptr<NeighborGraph>& graph() const { return collective_->graph(); }
 
+  const PlanBuffers& buffers() const { return buffers_; }
   std::size_t batches() const override { return 1; }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override { return {collective_->request(), 1}; }

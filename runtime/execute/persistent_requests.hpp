@@ -43,8 +43,7 @@ class PersistentRequests final : public BatchRequests {
                      RequestLife life = RequestLife::persistent, const SendLimits& limits = {});
 
   std::size_t batches() const override { return ends_.size() - 1; }
-  /// The number of the batch of the plan, of which a batch is all or a group.
-  std::size_t planned_batch(std::size_t batch) const { return planned_[batch]; }
+  std::size_t planned_batch(std::size_t batch) const override { return planned_[batch]; }
   const PlanBuffers& buffers() const { return buffers_; }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override;

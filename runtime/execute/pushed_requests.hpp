@@ -23,6 +23,7 @@ class PushedRequests final : public BatchRequests {
                  MPI_Comm comm, Memory& memory);
 
   std::size_t batches() const override { return inner_->batches(); }
+  std::size_t planned_batch(std::size_t batch) const override { return inner_->planned_batch(batch); }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override;
   bool are_complete(const char* call, int code) override;

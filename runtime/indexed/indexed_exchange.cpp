@@ -15,6 +15,7 @@
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/indexed/staged_values.hpp"
+#include "runtime/indexed/summing_requests.hpp"
 #include "runtime/indexed/value_groups.hpp"
 #include "runtime/indexed/value_requests.hpp"
 #include "runtime/indexed/value_wiring.hpp"
@@ -38,6 +39,7 @@ struct Direction {
   bool is_in_place = false;  ///< received in the user's array; then `receive` is null
   Bytes buffer_bytes = 0;
   Seconds loops_s = 0;               ///< predicted: of the longest loops before and after it
+  Summation summation;               ///< of the last values that were added
   std::optional<Exchange> exchange;  ///< last, so that it goes first
 
   /// With its loops.
@@ -64,8 +66,10 @@ Seconds longest_loops(const Context& context, const ValueWays& ways, Bytes value
   return longest.front() + longest.back();
 }
 
+/// @param are_edges_of_the_way_there  are the edges run backwards, and values added where they meet?
 std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& context, ValueWiring wiring,
-                                          Bytes value_bytes, void* bound, const IndexedOptions& options) {
+                                          Bytes value_bytes, void* bound, const IndexedOptions& options,
+                                          bool are_edges_of_the_way_there = false) {
   auto way = std::make_unique<Direction>();
   Failure failure;
   attempt(failure, [&] {
@@ -78,20 +82,23 @@ std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& contex
                        "its strategy is " + options.strategy + ", and values are gathered in host memory",
                        "use @staged, or name no path");
     way->is_in_place = bound != nullptr && !device_of(bound) && receive_in_place(wiring, value_bytes);
+    way->summation.value_bytes = value_bytes;
     way->send = buffer(wiring.sent_values);
     if (!way->is_in_place) way->receive = buffer(wiring.received_values);
   });
   void* const receive = way->is_in_place ? bound : way->receive.get();
   way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
-                                {.strategy = options.strategy, .model = options.model, .are_values = true}, failure);
+                                {.strategy = options.strategy, .model = options.model, .are_values = true}, failure,
+                                are_edges_of_the_way_there ? &way->summation : nullptr);
   way->buffer_bytes += way->exchange->buffer_bytes();
   way->ways = {std::move(wiring.gather), std::move(wiring.gather_more), {}, std::move(wiring.deliver)};
   way->loops_s = longest_loops(*context, way->ways, value_bytes);
   return way;
 }
 
-struct Forward {
-  std::unique_ptr<Direction> way;
+/// One direction, as it was chosen.
+struct Way {
+  std::unique_ptr<Direction> planned;
   bool is_shared = false;
 };
 
@@ -112,32 +119,66 @@ bool are_worth_a_price(MPI_Comm comm, std::span<const ValueGroup> groups, const 
   return counts[sharing] > 0 && (options.share || counts[edges] <= ExchangeOptions{}.most_edges_gathered);
 }
 
-Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes value_bytes,
-                     const IndexedOptions& options) {
-  const auto& context = engine.context();
-  const MPI_Comm comm = context->comm.get();
-  const Rank rank = rank_in(comm);
+/// Edges of the values that several ranks need, if any are worth a plan. Collective.
+std::optional<ValueWiring> wire_shared(SparseEngine& engine, const ValueRequests& requests, Bytes value_bytes,
+                                       const IndexedOptions& options) {
+  const auto& context = *engine.context();
+  const MPI_Comm comm = context.comm.get();
   std::vector<ValueGroup> groups;
   all_or_none(comm, [&] {
     if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);
     if (!options.share)
-      keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, context->layout, context->machine);
+      keep_worthwhile(groups, requests.to_this_rank, rank_in(comm), value_bytes, context.layout, context.machine);
   });
-  const bool any = are_worth_a_price(comm, groups, requests, options);
+  if (!are_worth_a_price(comm, groups, requests, options)) return std::nullopt;
+  return shared_wiring(engine, requests, groups, value_bytes, options.discovery);
+}
 
-  Forward shared;
-  if (any) {
-    auto wiring = shared_wiring(engine, requests, groups, value_bytes, options.discovery);
-    shared = {plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), true};
-    const auto& exchange = *shared.way->exchange;
+/// Plans a direction with values that several ranks need as edges with the same bytes, without them, or both to leave
+/// the faster one. Collective.
+/// @param plan_shared  null: without them
+template <class Plan>
+Way plan_faster(const Context& context, const std::function<std::unique_ptr<Direction>()>& plan_shared, Plan plan_plain,
+                const IndexedOptions& options) {
+  Way shared;
+  if (plan_shared) {
+    shared = {plan_shared(), true};
+    const auto& exchange = *shared.planned->exchange;
     const bool is_unpriced =
-        !context->unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
+        !context.unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
     if (options.share || (!exchange.predicted_seconds() && !exchange.measured_seconds() && !is_unpriced)) return shared;
   }
-  ValueWiring wiring;
-  all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
-  Forward plain{plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
-  return any && is_faster(*shared.way, *plain.way) ? std::move(shared) : std::move(plain);
+  Way plain{plan_plain(), false};
+  return shared.planned && is_faster(*shared.planned, *plain.planned) ? std::move(shared) : std::move(plain);
+}
+
+Way plan_forward(const std::shared_ptr<Context>& context, const ValueRequests& requests,
+                 const std::optional<ValueWiring>& shared, Bytes value_bytes, const IndexedOptions& options) {
+  const MPI_Comm comm = context->comm.get();
+  const auto plan = [&](const auto& make_wiring) {
+    ValueWiring wiring;
+    all_or_none(comm, [&] { wiring = make_wiring(); });
+    return plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options);
+  };
+  std::function<std::unique_ptr<Direction>()> plan_shared;
+  if (shared) plan_shared = [&] { return plan([&] { return *shared; }); };
+  return plan_faster(
+      *context, plan_shared, [&] { return plan([&] { return forward_wiring(requests, value_bytes); }); }, options);
+}
+
+/// Shared: the way there is run backwards. Else each contribution travels to its owner.
+Way plan_back(const std::shared_ptr<Context>& context, const ValueRequests& requests,
+              const std::optional<ValueWiring>& shared, Bytes value_bytes, const IndexedOptions& options) {
+  const MPI_Comm comm = context->comm.get();
+  const auto plan = [&](bool is_shared) {
+    ValueWiring wiring;
+    all_or_none(comm, [&] { wiring = is_shared ? back_wiring(*shared) : reverse_wiring(requests, value_bytes); });
+    return plan_direction(context, std::move(wiring), value_bytes, nullptr, options, is_shared);
+  };
+  std::function<std::unique_ptr<Direction>()> plan_shared;
+  if (shared && !options.deterministic) plan_shared = [&] { return plan(true); };
+  return plan_faster(
+      *context, plan_shared, [&] { return plan(false); }, options);
 }
 
 /// The size of a value and the options, of rank 0.
@@ -145,9 +186,9 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
   struct Agreed {
     Bytes value_bytes;
     CostModel model;
-    bool reverse;
+    bool reverse, deterministic;
     std::optional<bool> share;
-  } agreed{value_bytes, options.model, options.reverse, options.share};
+  } agreed{value_bytes, options.model, options.reverse, options.deterministic, options.share};
   static_assert(std::is_trivially_copyable_v<Agreed>);
   COMMPASS_MPI_CALL(MPI_Bcast, &agreed, static_cast<int>(sizeof agreed), MPI_BYTE, 0, comm);
   all_or_none(comm, [&] {
@@ -172,14 +213,13 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
 struct IndexedExchange::State {
   Bytes value_bytes = 0, received_bytes = 0;
   const void* bound = nullptr;  ///< to which forward's ghost values are bound, if to any
-  bool shares_values = false;
+  bool shares_values = false, adds_on_the_way = false;
   DeviceBackend::Stream users = nullptr;  ///< the user's stream
   std::string explanation;
   std::unique_ptr<Direction> forward, back;
 
   Direction* in_flight = nullptr;  ///< one of the two
   void* target = nullptr;          ///< of the exchange in flight: the user's array, or its copy
-  Addition add;                    ///< of the exchange in flight back
 
   void check_idle() const {
     if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
@@ -214,27 +254,31 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
   const auto requests = request_values(engine, *indices, needed, agreed.discovery);
 
   auto state = std::make_unique<IndexedExchange::State>();
-  auto forward = plan_forward(engine, requests, value_bytes, agreed);
-  if (agreed.reverse) {
-    ValueWiring wiring;
-    all_or_none(comm, [&] { wiring = reverse_wiring(requests, value_bytes); });
-    state->back = plan_direction(context, std::move(wiring), value_bytes, nullptr, agreed);
-  }
+  const auto shared = wire_shared(engine, requests, value_bytes, agreed);
+  auto forward = plan_forward(context, requests, shared, value_bytes, agreed);
+  Way back;
+  if (agreed.reverse) back = plan_back(context, requests, shared, value_bytes, agreed);
   all_or_none(comm, [&] {
     state->value_bytes = value_bytes;
     state->received_bytes = requests.slots * value_bytes;
     state->bound = agreed.ghost_values;
     state->shares_values = forward.is_shared;
-    state->explanation = forward.way->exchange->explanation();
-    if (forward.way->exchange->predicted_seconds())
+    state->adds_on_the_way = back.is_shared;
+    state->explanation = forward.planned->exchange->explanation();
+    if (forward.planned->exchange->predicted_seconds())
       state->explanation += fmt::format("Loops over values before and after it are predicted to take {} more.\n",
-                                        format_seconds(forward.way->loops_s));
+                                        format_seconds(forward.planned->loops_s));
     if (forward.is_shared)
       state->explanation += "Values that several ranks need travel once as far as they go together.\n";
+    if (back.planned)
+      state->explanation += fmt::format("The way back: {}, and contributions to a value are added {}.\n",
+                                        back.planned->exchange->strategy(),
+                                        back.is_shared ? "where they meet" : "by its owner in the order of ranks");
     state->users = context->stream;
-    if (state->back) state->back->ways.own = reversed(requests.own);
-    forward.way->ways.own = requests.own;
-    state->forward = std::move(forward.way);
+    if (back.planned) back.planned->ways.own = reversed(requests.own);
+    forward.planned->ways.own = requests.own;
+    state->forward = std::move(forward.planned);
+    state->back = std::move(back.planned);
   });
   return IndexedExchange(std::move(state));
 }
@@ -261,9 +305,9 @@ void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_va
   const auto [ways, from, to] = s.begin(*s.back, ghost_values, owned_values);
   copy_values(ways.gather, s.value_bytes, from, s.back->send.get());
   add_values(ways.gather_more, s.value_bytes, from, s.back->send.get(), add);
+  s.back->summation.add = std::move(add);
   s.back->exchange->start();
-  add_values(ways.own, s.value_bytes, from, to, add);
-  s.add = std::move(add);
+  add_values(ways.own, s.value_bytes, from, to, s.back->summation.add);
   s.target = to;
   s.in_flight = s.back.get();
 }
@@ -288,7 +332,7 @@ void IndexedExchange::finish() {
   const auto& deliver = (way.is_on_device ? way.staged->ways() : way.ways).deliver;
   if (&way == s.forward.get())
     copy_values(deliver, s.value_bytes, way.is_in_place ? s.target : way.receive.get(), s.target);
-  else add_values(deliver, s.value_bytes, way.receive.get(), s.target, s.add);
+  else add_values(deliver, s.value_bytes, way.receive.get(), s.target, way.summation.add);
   if (way.is_on_device) way.staged->give_back();
 }
 
@@ -305,6 +349,13 @@ const std::string& IndexedExchange::strategy() const { return state_->forward->e
 std::optional<Seconds> IndexedExchange::predicted_seconds() const { return state_->forward->predicted_seconds(); }
 const std::string& IndexedExchange::explanation() const { return state_->explanation; }
 bool IndexedExchange::shares_values() const { return state_->shares_values; }
+bool IndexedExchange::adds_on_the_way() const { return state_->adds_on_the_way; }
+std::string IndexedExchange::reverse_strategy() const {
+  return state_->back ? state_->back->exchange->strategy() : std::string();
+}
+std::optional<Seconds> IndexedExchange::predicted_reverse_seconds() const {
+  return state_->back ? state_->back->predicted_seconds() : std::nullopt;
+}
 Bytes IndexedExchange::received_bytes() const { return state_->received_bytes; }
 Bytes IndexedExchange::buffer_bytes() const {
   return state_->forward->buffer_bytes + (state_->back ? state_->back->buffer_bytes : 0);

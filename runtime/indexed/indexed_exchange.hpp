@@ -33,7 +33,9 @@ struct IndexRange {
 /// range and others a list.
 using OwnedBy = std::variant<IndexRange, std::span<const Index>>;
 
-/// Adds `count` values, one after another, to as many sums.
+/// Adds `count` values, one after another, to as many sums. Associative and commutative, up to rounding, unless
+/// IndexedOptions::deterministic asks for one order. It is called as soon as values have come: also in calls that test
+/// or wait for other exchanges, and when the exchange is destroyed in flight.
 using Addition = std::function<void(const void* values, void* sums, std::int64_t count)>;
 
 /// How an exchange by indices is chosen and planned.
@@ -43,7 +45,9 @@ struct IndexedOptions {
   SparseOptions discovery{};           ///< how needers find owners
   bool reverse = false;                ///< plan the way back, too, which reverse_add needs
   std::optional<bool>
-      share{};  ///< send values that several ranks need as edges with the same bytes; absent: if it is predicted to pay
+      share{};  ///< send values that several ranks need as edges with the same bytes, and add their contributions where
+                ///< they meet on the way back; absent: in each direction, if it is predicted to pay
+  bool deterministic = false;  ///< the owner adds all contributions, in the order of ranks, whatever the strategy
   void* ghost_values =
       nullptr;  ///< of this rank: the array that forward will always fill, so that it may be received in place
 };
@@ -67,8 +71,9 @@ class IndexedExchange {
   void start_forward(const void* owned_values, void* ghost_values);
 
   /// Begins to add each ghost value to the owned value of its index. The sums are complete after wait, ghost values may
-  /// change at once. A rank's own ghost values are added first, then those of others in the order of ranks: the result
-  /// is the same every time.
+  /// change at once. A rank's own ghost values are added first, then those of others. Where contributions meet on their
+  /// way (adds_on_the_way), they are added there and go on as one, in an order that strategy, edges and layout alone
+  /// determine; else the owner adds them in the order of ranks. Either way the result is the same every time.
   /// @tparam Number  a value is one or several of them
   /// @throws Error if something is in flight, a value is no whole number of Numbers or the way back was not planned;
   /// MpiError
@@ -107,6 +112,12 @@ class IndexedExchange {
   const std::string& explanation() const;
   /// Are values that several ranks need edges with the same bytes? The same on every rank.
   bool shares_values() const;
+  /// Of the way back: the strategy that runs, which carries each contribution to its owner, or, if contributions are
+  /// added where they meet, is run backwards; empty without a way back. Its predicted seconds, as above.
+  std::string reverse_strategy() const;
+  std::optional<Seconds> predicted_reverse_seconds() const;
+  /// Are contributions to a value added where they meet on the way back? The same on every rank.
+  bool adds_on_the_way() const;
   /// Bytes of values that this rank gets from others in forward.
   Bytes received_bytes() const;
   /// Bytes of the buffers that this rank holds besides the user's.

@@ -49,4 +49,8 @@ void add_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void
   for (const auto& run : runs) add(at(from, run.from, value_bytes), at(to, run.to, value_bytes), run.count);
 }
 
+void add_pieces(std::span<const LocalCopy> pieces, Bytes value_bytes, const Addition& add) {
+  for (const auto& [from, to, bytes] : pieces) add(from, to, static_cast<Bytes>(bytes) / value_bytes);
+}
+
 }  // namespace commpass

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace commpass {
 
 class Memory;
+struct LocalCopy;
 
 /// Values that lie one after another both where they are and where they go. Positions count values.
 struct ValueRun {
@@ -38,6 +40,9 @@ void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, voi
 
 /// Adds run after run, so sums of floating-point numbers are the same every time.
 void add_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to, const Addition& add);
+
+/// Adds piece after piece, whole values each.
+void add_pieces(std::span<const LocalCopy> pieces, Bytes value_bytes, const Addition& add);
 
 /// Host memory whose copies are made by a loop as that of copy_values().
 Memory& value_memory();

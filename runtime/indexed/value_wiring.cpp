@@ -40,22 +40,31 @@ ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes) {
   return wiring;
 }
 
-ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes) {
-  const auto forward = forward_wiring(requests, value_bytes);
+ValueWiring back_wiring(const ValueWiring& forward) {
   ValueWiring wiring;
-  for (const auto& [source, offset, bytes] : forward.receives) wiring.sends.push_back({source, offset, bytes});
-  for (const auto& [destination, offset, bytes] : forward.sends)
-    wiring.receives.push_back({destination, offset, bytes});
-  std::vector<bool> is_filled(at_index(requests.slots));
-  for (std::size_t i = 0; i < requests.slot_of.size(); ++i) {
-    const auto slot = requests.slot_of[i];
-    if (slot == own_value) continue;
-    append(is_filled[at_index(slot)] ? wiring.gather_more : wiring.gather, static_cast<std::int64_t>(i), slot);
-    is_filled[at_index(slot)] = true;
-  }
+  wiring.sends = forward.sends;
+  wiring.receives = forward.receives;
+  std::vector<bool> is_filled(at_index(forward.received_values));
+  for (const auto& run : forward.deliver)
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const auto place = run.from + i;
+      append(is_filled[at_index(place)] ? wiring.gather_more : wiring.gather, run.to + i, place);
+      is_filled[at_index(place)] = true;
+    }
   wiring.deliver = reversed(forward.gather);
   wiring.sent_values = forward.received_values;
   wiring.received_values = forward.sent_values;
+  return wiring;
+}
+
+ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes) {
+  auto wiring = back_wiring(forward_wiring(requests, value_bytes));
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  for (const auto& [source, offset, bytes] : wiring.receives) sends.push_back({source, offset, bytes});
+  for (const auto& [destination, offset, bytes] : wiring.sends) receives.push_back({destination, offset, bytes});
+  wiring.sends = std::move(sends);
+  wiring.receives = std::move(receives);
   return wiring;
 }
 

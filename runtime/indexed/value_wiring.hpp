@@ -24,7 +24,11 @@ struct ValueWiring {
 /// One edge from an owner to each rank that needs its values.
 ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes);
 
-/// One edge to each owner. Values that a rank needs several times are summed before they are sent.
+/// The values of the way back, whose edges stay those of the way there, for they are run backwards. Values that a rank
+/// needs several times are summed before they are sent.
+ValueWiring back_wiring(const ValueWiring& forward);
+
+/// Likewise, with one edge to each owner.
 ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes);
 
 /// An edge for each group and reader, and one for the rest of a request. The readers are told the values of each edge

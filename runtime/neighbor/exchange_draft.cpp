@@ -9,6 +9,7 @@
 #include "runtime/device/shared_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/execute/pushed_requests.hpp"
+#include "runtime/indexed/summing_requests.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/plan/planning.hpp"
@@ -26,6 +27,8 @@ void require_buffers(const BuffersAndEdges& given) {
 
 }  // namespace
 
+Bytes BuffersAndEdges::added_value_bytes() const { return sums ? sums->value_bytes : 0; }
+
 void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables) {
   route_ = make_route(strategy, context_.layout, tables);
   if (commpass::is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
@@ -42,11 +45,13 @@ void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<Neighbor
   requests_ = known.decision.requests;
   path_ = known.path;
   graph_ = std::move(graph);
+  transpose();
   if (!path_.is_shared) make_executor(known.is_run_by_library);
 }
 
 bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
-  const auto tables = share_tables(comm(), strategy, context_.layout, given_.sends);
+  auto tables = share_tables(comm(), strategy, context_.layout, given_.sends);
+  if (given_.sums) tables.traffic.unit = given_.sums->value_bytes;
   attempt(failure, [&] { begin(strategy, tables); });
   const auto opening = open_planning(comm(), failure, number_of(std::string()), mismatch());
   if (opening.has_failed) agree(comm(), failure);
@@ -69,17 +74,23 @@ void ExchangeDraft::reset() {
   executor_ = {};
   planning_.reset();
   plan_ = nullptr;
+  back_.reset();
   graph_ = nullptr;
 }
 
 void ExchangeDraft::take_plan() {
   plan_ = std::make_shared<const Plan>(planning_->take_plan());
+  transpose();
   if (!path_.is_shared) make_executor(commpass::is_run_by_library(*route_));
+}
+
+void ExchangeDraft::transpose() {
+  if (given_.sums) back_ = transposed(*plan_);
 }
 
 /// When all have a plan: the executor of one whose messages within nodes go through shared memory.
 void ExchangeDraft::share_memory() {
-  landings_ = Landings::share(context_, *plan_);
+  landings_ = Landings::share(context_, run());
   landing_bytes_ = landings_ ? landings_->bytes() : 0;
   all_or_none(comm(), [&] { make_executor(false); });
 }
@@ -91,7 +102,7 @@ void ExchangeDraft::make_executor(bool by_library) {
     requests = requests_on_device(by_library);
   } else {
     auto& memory = given_.are_values && !shared_ ? value_memory() : host_memory();
-    requests = make_requests(*plan_, given_.send_buffer, given_.receive_buffer, memory, by_library);
+    requests = make_requests(run(), given_.send_buffer, given_.receive_buffer, memory, by_library);
     if (shared_) requests = std::make_unique<SharedRequests>(shared_, address_, std::move(requests));
   }
   executor_ = std::make_unique<Executor>(std::move(requests));
@@ -120,10 +131,16 @@ std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(bool by_library
 
 std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, const void* send_buffer,
                                                             void* receive_buffer, Memory& memory, bool by_library) {
+  const auto with_sums = [&](std::unique_ptr<BatchRequests> requests, const PlanBuffers& buffers) {
+    if (!back_) return requests;
+    auto sums = std::make_unique<SummingRequests>(*back_, buffers, *given_.sums);
+    sums->surround(std::move(requests));
+    return std::unique_ptr<BatchRequests>(std::move(sums));
+  };
   if (by_library) {
     auto own = std::make_unique<LibraryRequests>(plan, send_buffer, receive_buffer, memory);
     by_library_ = own.get();
-    return own;
+    return with_sums(std::move(own), by_library_->buffers());
   }
   // MPI libraries copy pieces in device memory one after another, if they take derived datatypes there.
   static const Machine without_datatypes;
@@ -132,9 +149,11 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
     return std::make_unique<PersistentRequests>(of, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
                                                 memory, requests_, context_.send_limits());
   };
-  if (!landings_) return by_messages(plan);
-  auto rest = by_messages(landings_->rest_of(plan));
-  return std::make_unique<PushedRequests>(plan, std::move(landings_), std::move(rest), address_.comm, memory);
+  auto own = by_messages(landings_ ? landings_->rest_of(plan) : plan);
+  const auto& buffers = own->buffers();
+  if (!landings_) return with_sums(std::move(own), buffers);
+  return with_sums(std::make_unique<PushedRequests>(plan, std::move(landings_), std::move(own), address_.comm, memory),
+                   buffers);
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {

@@ -16,6 +16,7 @@
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/plan/planning.hpp"
+#include "runtime/plan/transposed_plan.hpp"
 
 namespace commpass {
 
@@ -49,7 +50,7 @@ class ExchangeDraft {
 
   /// Does the rest. Collective, if all ranks have begun. @throws Error, the same on every rank
   std::unique_ptr<Executor> finish(bool are_edges_matched);
-  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes + staging_bytes_ + landing_bytes_; }
+  Bytes buffer_bytes() const { return run().transit_bytes + run().packing_bytes + staging_bytes_ + landing_bytes_; }
 
   // After that, for exchanges to come:
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
@@ -59,6 +60,9 @@ class ExchangeDraft {
 
  private:
   void take_plan();
+  void transpose();
+  /// The plan that runs, if there is one.
+  const Plan& run() const { return back_ ? back_->plan : *plan_; }
   void share_memory();
   void make_executor(bool by_library);
   std::unique_ptr<BatchRequests> requests_on_device(bool by_library);
@@ -77,6 +81,7 @@ class ExchangeDraft {
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;
+  std::optional<TransposedPlan> back_;     ///< the plan backwards, if that is run
   std::shared_ptr<NeighborGraph> graph_;   ///< of an earlier exchange
   LibraryRequests* by_library_ = nullptr;  ///< those of the executor, if the MPI library runs it
   std::unique_ptr<Executor> executor_;

@@ -104,6 +104,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
 /// Chooses a strategy that is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             const DeviceUse& devices, Intent& intent) {
+  intent.selection->added_value_bytes = given.added_value_bytes();
   auto chosen = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
                                [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
   all_or_none(context.comm.get(), [&] {
@@ -141,17 +142,17 @@ void tell_path(Decision& decision, const DataPath& named) {
 
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options, const Failure& before) {
+                       const ExchangeOptions& options, const Failure& before, const Summation* sums) {
   const MPI_Comm comm = context->comm.get();
   auto& plans = *context->plans;
   auto address = context->next_address();
-  BuffersAndEdges given{send_buffer, sends, receive_buffer, receives, {}, options.are_values};
+  BuffersAndEdges given{send_buffer, sends, receive_buffer, receives, {}, options.are_values, sums};
   Failure failure = before;
   attempt(failure, [&] { given.sides = find_device_sides(send_buffer, sends, receive_buffer, receives); });
   const auto devices = use_of_devices(given.sides);
   ExchangeDraft draft(*context, address, given);
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
-  auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
+  auto* const known = options.anew ? nullptr : plans.find(options, sends, receives, given.added_value_bytes());
   const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft uses the graph
   auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
   // If all ranks have the same wish, no broadcast is needed.
@@ -178,7 +179,8 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                      draft.plan(),
                      draft.is_run_by_library(),
                      intent.path,
-                     opening.devices.is_used};
+                     opening.devices.is_used,
+                     given.added_value_bytes()};
   };
   if (intent.known) plans.use(*intent.known);
   else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());

@@ -26,11 +26,12 @@ Bytes bytes_of(const Plan& plan) {
 }  // namespace
 
 PlanCache::Entry* PlanCache::find(const ExchangeOptions& options, std::span<const SendEdge> sends,
-                                  std::span<const ReceiveEdge> receives) {
+                                  std::span<const ReceiveEdge> receives, Bytes added_value_bytes) {
   Entry* latest = nullptr;
   for (auto& entry : entries_)
     if (entry.known && (!latest || entry.number > latest->number) && entry.known->options == options &&
-        std::ranges::equal(entry.known->sends, sends) && std::ranges::equal(entry.known->receives, receives))
+        entry.known->added_value_bytes == added_value_bytes && std::ranges::equal(entry.known->sends, sends) &&
+        std::ranges::equal(entry.known->receives, receives))
       latest = &entry;
   return latest;
 }

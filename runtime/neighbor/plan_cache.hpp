@@ -25,7 +25,8 @@ struct KnownPlan {
   std::shared_ptr<const Plan> plan;
   bool is_run_by_library = false;
   DataPath path{};
-  bool is_on_device = false;  ///< did any rank have data on a device when it was chosen?
+  bool is_on_device = false;    ///< did any rank have data on a device when it was chosen?
+  Bytes added_value_bytes = 0;  ///< see BuffersAndEdges; the plan is that of the edges forwards
 };
 
 /// The last plans of a communicator. All ranks keep() and use() in the same order, so a plan has the same number on all
@@ -48,7 +49,9 @@ class PlanCache {
   };
 
   /// The plan of this pattern with these options; null: there is none. Local.
-  Entry* find(const ExchangeOptions& options, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives);
+  /// @param added_value_bytes  see KnownPlan
+  Entry* find(const ExchangeOptions& options, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
+              Bytes added_value_bytes = 0);
   /// Marks a found entry as used by an exchange. Collective.
   void use(Entry& entry) { entry.last_used = ++count_; }
   /// Keeps the plan that `make` returns, unless there is no memory for it. Collective.

@@ -139,6 +139,7 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   UsersStream users{{}, context.stream};
   all_or_none(comm, [&] {
     if (given.sides.any()) users.device = given.sides.device();
+    if (given.sums) return;  // both buffers are ours
     scratch.emplace(given.receives, given.sides.receives);
     tried.receive_buffer = scratch->buffer.get();
     tried.receives = scratch->edges;

@@ -23,16 +23,21 @@ void charge(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to
                    values * static_cast<double>(value_bytes) / simulation::cluster().copy_rate_bytes_per_s);
 }
 
+template <class Work>
+void charge(std::span<const LocalCopy> pieces, Work work) {
+  double seconds = 0;
+  for (const auto& piece : pieces) {
+    work(piece);
+    seconds += simulation::cluster().value_run_s +
+               static_cast<double>(piece.bytes) / simulation::cluster().copy_rate_bytes_per_s;
+  }
+  simulation::work(seconds);
+}
+
 class SimulatedValueMemory final : public Memory {
  public:
   void copy(std::span<const LocalCopy> copies) override {
-    double seconds = 0;
-    for (const auto& [from, to, bytes] : copies) {
-      std::memcpy(to, from, bytes);
-      seconds +=
-          simulation::cluster().value_run_s + static_cast<double>(bytes) / simulation::cluster().copy_rate_bytes_per_s;
-    }
-    simulation::work(seconds);
+    charge(copies, [](const LocalCopy& copy) { std::memcpy(copy.to, copy.from, copy.bytes); });
   }
   void order() override {}
 };
@@ -53,6 +58,11 @@ void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, voi
 void add_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to, const Addition& add) {
   charge(runs, value_bytes, from, to,
          [&](const std::byte* values, std::byte* sums, std::int64_t count) { add(values, sums, count); });
+}
+
+void add_pieces(std::span<const LocalCopy> pieces, Bytes value_bytes, const Addition& add) {
+  charge(pieces,
+         [&](const LocalCopy& piece) { add(piece.from, piece.to, static_cast<Bytes>(piece.bytes) / value_bytes); });
 }
 
 }  // namespace commpass

@@ -13,6 +13,7 @@
 
 #include "model/base/error.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/indexed/scenario.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
@@ -39,80 +40,12 @@ namespace commpass {
 namespace {
 
 using test::common_error;
+using test::random_scenario;
 using test::rank_of;
+using test::Scenario;
 using test::size_of;
 using test::some_machine;
-
-enum class Ownership { ranges, lists, mixed };
-
-/// Who owns and needs what: known to all ranks here.
-struct Scenario {
-  Ownership ownership = Ownership::ranges;
-  std::vector<IndexRange> ranges;          ///< by rank, unless lists
-  std::vector<std::vector<Index>> owned;   ///< by rank, in the order of the owned values
-  std::vector<std::vector<Index>> needed;  ///< by rank
-
-  OwnedBy owned_by(Rank rank) const {
-    const auto r = static_cast<std::size_t>(rank);
-    const bool is_range = ownership == Ownership::ranges || (ownership == Ownership::mixed && rank % 2 == 0);
-    return is_range ? OwnedBy(ranges[r]) : OwnedBy(owned[r]);
-  }
-  const std::vector<Index>& owned_here() const { return owned[static_cast<std::size_t>(rank_of())]; }
-  const std::vector<Index>& needed_here() const { return needed[static_cast<std::size_t>(rank_of())]; }
-};
-
-/// Uneven parts, some empty, with gaps between ranges; needs from none to several times what there is.
-Scenario random_scenario(int ranks, unsigned seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random()) % limit; };
-  Scenario scenario;
-  scenario.ownership = static_cast<Ownership>(seed % 3);
-  scenario.ranges.resize(static_cast<std::size_t>(ranks));
-  scenario.owned.resize(scenario.ranges.size());
-  scenario.needed.resize(scenario.ranges.size());
-  std::vector<std::size_t> order(scenario.ranges.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::shuffle(order.begin(), order.end(), random);
-  Index next = below(2) == 0 ? 0 : Index{1} << 40;
-  std::vector<Index> all;
-  for (const auto rank : order) {
-    const auto count = static_cast<Index>(below(4) == 0 ? 0 : below(60));
-    scenario.ranges[rank] = {next, next + count};
-    for (Index index = next; index < next + count; ++index) all.push_back(index);
-    next += count + static_cast<Index>(below(3));
-  }
-  if (scenario.ownership == Ownership::lists) {
-    constexpr Index stride = 1000003;  // far apart
-    for (auto& index : all) index = (index & 0xFFFFF) * stride;
-    for (const auto index : all) scenario.owned[below(order.size())].push_back(index);
-    for (auto& list : scenario.owned) std::shuffle(list.begin(), list.end(), random);
-  } else {
-    for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      auto& list = scenario.owned[rank];
-      for (Index index = scenario.ranges[rank].begin; index < scenario.ranges[rank].end; ++index) list.push_back(index);
-    }
-  }
-  for (auto& list : scenario.needed) {
-    if (all.empty()) break;
-    const std::array<std::size_t, 4> most{1, 10, 100, 300};
-    for (auto count = below(most[below(most.size())]); count > 0; --count) list.push_back(all[below(all.size())]);
-    if (below(2) == 0) std::ranges::sort(list);
-  }
-  return scenario;
-}
-
-std::byte byte_of(Index index, Bytes position, unsigned turn) {
-  return static_cast<std::byte>((static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15U +
-                                 static_cast<std::uint64_t>(position) * 29 + turn * 7) >>
-                                13);
-}
-
-std::vector<std::byte> values_of(const std::vector<Index>& indices, Bytes value_bytes, unsigned turn) {
-  std::vector<std::byte> result;
-  for (const Index index : indices)
-    for (Bytes position = 0; position < value_bytes; ++position) result.push_back(byte_of(index, position, turn));
-  return result;
-}
+using test::values_of;
 
 constexpr std::array<Bytes, 4> value_sizes{1, 3, 8, 24};
 const std::array<std::string, 4> strategies{"two-step", "stfw,dims=3x2x5x7", "standard", ""};
@@ -149,94 +82,6 @@ TEST_P(RandomIndices, BringEveryNeededValue) {
         ASSERT_EQ(ghosts, values_of(scenario_.needed_here(), value_bytes, turn));
       }
     }
-}
-
-/// Whole numbers, so that sums are exact in any order.
-template <class Number>
-Number ghost_number(Rank rank, std::size_t position, std::size_t component) {
-  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) -
-         static_cast<Number>(11);
-}
-
-template <class Number>
-void check_sums(Communicator& communicator, const Scenario& scenario, std::size_t components,
-                const std::string& strategy) {
-  IndexedOptions options;
-  options.strategy = strategy;
-  options.reverse = true;
-  auto exchange = communicator.indexed_exchange(scenario.owned_by(rank_of()), scenario.needed_here(),
-                                                static_cast<Bytes>(components * sizeof(Number)), options);
-  std::map<Index, std::vector<Number>> expected;
-  for (std::size_t rank = 0; rank < scenario.needed.size(); ++rank)
-    for (std::size_t i = 0; i < scenario.needed[rank].size(); ++i) {
-      auto& sums = expected[scenario.needed[rank][i]];
-      sums.resize(components);
-      for (std::size_t c = 0; c < components; ++c) sums[c] += ghost_number<Number>(static_cast<Rank>(rank), i, c);
-    }
-  std::vector<Number> ghosts, owned, wanted;
-  for (std::size_t i = 0; i < scenario.needed_here().size(); ++i)
-    for (std::size_t c = 0; c < components; ++c) ghosts.push_back(ghost_number<Number>(rank_of(), i, c));
-  for (const Index index : scenario.owned_here())
-    for (std::size_t c = 0; c < components; ++c) {
-      owned.push_back(static_cast<Number>(index % 100));
-      wanted.push_back(owned.back() + 2 * (expected.contains(index) ? expected[index][c] : Number{0}));
-    }
-  for (int turn = 0; turn < 2; ++turn) exchange.reverse_add(ghosts.data(), owned.data());
-  EXPECT_EQ(owned, wanted);
-}
-
-TEST_P(RandomIndices, AddEveryGhostValueToItsOwner) {
-  for (const auto& strategy : strategies) {
-    SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
-    check_sums<double>(communicator_, scenario_, 3, strategy);
-    check_sums<float>(communicator_, scenario_, 1, strategy);
-    check_sums<std::int32_t>(communicator_, scenario_, 2, strategy);
-    check_sums<std::int64_t>(communicator_, scenario_, 1, strategy);
-  }
-}
-
-TEST_P(RandomIndices, CombineGhostValuesByAnAdditionOfTheUsers) {
-  constexpr Bytes value_bytes = 3;
-  IndexedOptions options;
-  options.reverse = true;
-  auto exchange =
-      communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
-  const auto exclusive_or = [](const void* values, void* sums, std::int64_t count) {
-    for (std::int64_t i = 0; i < count * value_bytes; ++i)
-      static_cast<std::byte*>(sums)[i] ^= static_cast<const std::byte*>(values)[i];
-  };
-  const auto ghosts = values_of(scenario_.needed_here(), value_bytes, 1);
-  auto owned = values_of(scenario_.owned_here(), value_bytes, 0);
-  exchange.reverse_add(ghosts.data(), owned.data(), exclusive_or);
-  std::map<Index, int> needers;
-  for (const auto& list : scenario_.needed)
-    for (const Index index : list) ++needers[index];
-  auto wanted = values_of(scenario_.owned_here(), value_bytes, 0);
-  const auto added = values_of(scenario_.owned_here(), value_bytes, 1);
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (needers[scenario_.owned_here()[i / value_bytes]] % 2 == 1) wanted[i] ^= added[i];
-  EXPECT_EQ(owned, wanted);
-}
-
-TEST_P(RandomIndices, MakeTheWayBackTheTransposeOfTheWayThere) {
-  IndexedOptions options;
-  options.reverse = true;
-  auto exchange =
-      communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), sizeof(double), options);
-  std::mt19937 random(seed_ + static_cast<unsigned>(rank_of()));
-  const auto whole_numbers = [&](std::size_t count) {
-    std::vector<double> result;
-    while (result.size() < count) result.push_back(static_cast<double>(random() % 100));
-    return result;
-  };
-  const auto x = whole_numbers(scenario_.owned_here().size()), y = whole_numbers(scenario_.needed_here().size());
-  std::vector<double> there(y.size()), back(x.size());
-  exchange.forward(x.data(), there.data());
-  exchange.reverse_add(y.data(), back.data());
-  std::array<double, 2> products{std::inner_product(there.begin(), there.end(), y.begin(), 0.0),
-                                 std::inner_product(x.begin(), x.end(), back.begin(), 0.0)};
-  MPI_Allreduce(MPI_IN_PLACE, products.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  EXPECT_EQ(products[0], products[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomIndices, testing::Range(0U, 8U));
@@ -277,6 +122,23 @@ TEST(Sharing, LetsAValueThatAllRanksOfANodeNeedCrossTheNetworkOnce) {
   }
 }
 
+TEST(Sharing, LetsOneSumOfANodeCrossTheNetworkOnTheWayBack) {
+  const auto layout = Layout::with_ppn(size_of(), 3);
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
+  const Broadcasting all(1000);
+  const Bytes values_bytes = std::ssize(all.needed) * Bytes{sizeof(double)};
+  for (const bool is_deterministic : {false, true}) {
+    planned_bytes.clear();
+    auto exchange = communicator.indexed_exchange(
+        all.owned, all.needed, sizeof(double),
+        {.strategy = "two-step", .reverse = true, .share = true, .deterministic = is_deterministic});
+    const int there = layout.nodes() - 1, one_by_one = layout.ranks() - layout.ppn(0);
+    EXPECT_EQ(bytes_between_nodes(layout), (there + (is_deterministic ? one_by_one : there)) * values_bytes);
+    EXPECT_EQ(exchange.adds_on_the_way(), !is_deterministic && size_of() > 2);
+    EXPECT_EQ(exchange.reverse_strategy(), "two-step");
+  }
+}
+
 TEST(Sharing, IsChosenWhereItPays) {
   constexpr int ppn = 3, first_with_two_readers_on_another_node = ppn + 2;
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), ppn)});
@@ -288,6 +150,8 @@ TEST(Sharing, IsChosenWhereItPays) {
   Communicator one_node(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), size_of())});
   EXPECT_FALSE(one_node.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values())
       << "nothing crosses the network";
+  const auto back = communicator.indexed_exchange(many.owned, many.needed, sizeof(double), {.reverse = true});
+  EXPECT_EQ(back.adds_on_the_way(), size_of() >= first_with_two_readers_on_another_node) << back.explanation();
 }
 
 TEST(BoundGhostValues, AreReceivedInPlaceWhereTheyAreNeededInTheOrderOfArrival) {

@@ -17,6 +17,7 @@
 #include "runtime/naive_exchange.hpp"
 #include "runtime/plan/headers.hpp"
 #include "runtime/plan/planner.hpp"
+#include "runtime/plan/transposed_plan.hpp"
 
 namespace commpass {
 namespace {
@@ -206,6 +207,74 @@ TEST_F(RankPlan, RunsTheMessagesThatArePriced) {
         }
       }
   }
+}
+
+TEST_F(RankPlan, RunBackwardsRunsTheTransposedMessagesThatArePriced) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const auto layout = test::random_layout(ranks(), seed);
+    auto pattern = test::with_shared_payloads(test::random_pattern(ranks(), seed + 100), seed);
+    std::erase_if(pattern.edges, [](const Edge& edge) { return edge.source == edge.destination; });
+    pattern.added_value_bytes = 1;
+    auto strategies = suggest_strategies(layout);
+    for (const auto* text : {"split,cap=500", "three-step,staggered", "two-step,window=2"})
+      strategies.push_back(parse_strategy(text));
+    for (const auto& strategy : strategies) {
+      SCOPED_TRACE(to_string(strategy) + ", " + layout.describe());
+      const auto mine = plan(strategy, layout, pattern);
+      const auto back = transposed(mine);
+      const auto there =
+          make_schedule(*make_route(strategy, layout, pattern), strategy.window, pattern, strategy.coalescing);
+      const auto schedule = transposed(there);
+      using Key = std::tuple<int, int, Rank, Rank, Bytes>;  // stage from the last one, batch, ends, bytes
+      std::multiset<Key> run, priced;
+      std::map<int, std::map<int, int>> batch_of;  // by stage: those of this rank, in their order
+      Bytes added = 0, delivered = 0;
+      for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s)
+        for (const auto& m : schedule.stages[static_cast<std::size_t>(s)].messages) {
+          if (m.from != rank() && m.to != rank()) continue;
+          batch_of[s][m.batch];
+          priced.insert({s, m.batch, m.from, m.to, m.bytes});
+        }
+      std::map<int, int> batches;
+      for (std::size_t b = 0; b < back.plan.batches.size(); ++b) {
+        const auto& batch = back.plan.batches[b];
+        const int s = static_cast<int>(schedule.stages.size()) - 1 - batch.stage;
+        const int number = std::next(batch_of[s].begin(), batches[s]++)->first;
+        for (const auto& m : batch.sends) run.insert({s, number, rank(), m.peer, m.bytes});
+        for (const auto& m : batch.receives) run.insert({s, number, m.peer, rank(), m.bytes});
+        for (const auto& copy : back.sums[b].after.additions) added += copy.bytes;
+        for (const auto& m : mine.batches[b].sends) delivered += m.bytes;
+      }
+      EXPECT_EQ(run, priced);
+      Bytes received_back = 0;
+      for (const auto& batch : back.plan.batches)
+        for (const auto& m : batch.receives) received_back += m.bytes;
+      EXPECT_EQ(received_back, delivered) << "each message comes back";
+      EXPECT_LE(added, received_back);
+      EXPECT_EQ(schedule.buffered_bytes_max, there.buffered_bytes_max);
+    }
+  }
+}
+
+// By hand: rank 0 sends the same bytes to 1, 2 and 3 by way of 1 for 3.
+TEST_F(RankPlan, RunBackwardsAddsWhereContributionsMeet) {
+  constexpr Bytes bytes = 64;
+  if (ranks() != 4) GTEST_SKIP() << "two digits of two ranks";
+  auto pattern = Pattern{4, {{0, 1, bytes}, {0, 2, bytes}, {0, 3, bytes}}, 8};
+  for (auto& edge : pattern.edges) edge.payload = 0;
+  const auto back = transposed(plan(parse_strategy("stfw,dims=2x2"), Layout::with_ppn(4, 1), pattern));
+  Bytes copied = 0, added = 0, sent = 0;
+  for (std::size_t b = 0; b < back.plan.batches.size(); ++b) {
+    for (const auto& message : back.plan.batches[b].sends) sent += message.bytes;
+    for (const auto* sums : {&back.sums[b].before, &back.sums[b].after}) {
+      for (const auto& copy : sums->copies) copied += copy.bytes;
+      for (const auto& copy : sums->additions) added += copy.bytes;
+    }
+  }
+  EXPECT_EQ(sent, rank() == 0 ? 0 : bytes);
+  // What rank 3 sends is received where it is added up, on rank 1 beside that rank's own, as is the first sum on 0.
+  EXPECT_EQ(added, rank() <= 1 ? bytes : 0);
+  EXPECT_EQ(copied, 0);
 }
 
 // Local, so one rank is enough.

@@ -80,6 +80,7 @@ class IndexedTrial : public Trial {
     options_.discovery.strategy = draw_sparse_strategy(draw, *place.switches, *place.layout, false, false);
     options_.reverse = draw.one_in(2);
     if (draw.one_in(2)) options_.share = draw.one_in(2);
+    options_.deterministic = draw.one_in(4);
     value_bytes_ = options_.reverse ? draw.of({Bytes{4}, Bytes{8}, Bytes{20}})
                                     : draw.of({Bytes{1}, Bytes{3}, Bytes{8}, Bytes{24}});
     owned_.resize(static_cast<std::size_t>(2 * guard_bytes + problem_.owned_bytes(place.rank, value_bytes_)));

@@ -1,0 +1,268 @@
+// Sums of the way back of indexed exchanges against sums of all ranks' values, calculated on each rank.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "model/route/catalogue.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/indexed/scenario.hpp"
+#include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+namespace {
+
+using test::random_scenario;
+using test::rank_of;
+using test::Scenario;
+using test::size_of;
+using test::some_machine;
+using test::values_of;
+
+// Those with relays cut what goes between two nodes, here within values and at every value.
+const std::array<std::string, 15> strategies{"standard",
+                                             "mpi",
+                                             "standard,window=1",
+                                             "two-step",
+                                             "two-step,staggered",
+                                             "two-step,shared",
+                                             "three-step",
+                                             "three-step,shared",
+                                             "split,cap=7",
+                                             "split,cap=100,staggered",
+                                             "split,cap=50,shared",
+                                             "stfw,dims=3x2x5x7",
+                                             "stfw,n=2,shared",
+                                             "tuna,radix=2",
+                                             ""};
+
+std::vector<std::string> strategies_for(const Layout& layout) {
+  std::vector<std::string> result(strategies.begin(), strategies.end());
+  std::erase_if(result, [&](const std::string& name) {
+    if (name.empty()) return false;
+    const auto strategy = parse_strategy(name);
+    return !catalogue_row(strategy.route).inapplicable(strategy, layout).empty();
+  });
+  return result;
+}
+
+class ReverseAdd : public testing::TestWithParam<unsigned> {
+ protected:
+  const unsigned seed_ = GetParam() + 1200 * static_cast<unsigned>(size_of());
+  const Scenario scenario_ = random_scenario(size_of(), seed_);
+  const Layout layout_ = test::random_layout(size_of(), seed_);
+  Communicator communicator_{MPI_COMM_WORLD, some_machine(), {layout_}};
+
+  IndexedExchange plan(Bytes value_bytes, IndexedOptions options) {
+    options.reverse = true;
+    return communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
+  }
+};
+
+/// Whole numbers, so that sums are exact in any order.
+template <class Number>
+Number ghost_number(Rank rank, std::size_t position, std::size_t component) {
+  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) -
+         static_cast<Number>(11);
+}
+
+/// Adds twice. The exchange is of these numbers.
+template <class Number>
+void check_sums(IndexedExchange& exchange, const Scenario& scenario, std::size_t components) {
+  std::map<Index, std::vector<Number>> expected;
+  for (std::size_t rank = 0; rank < scenario.needed.size(); ++rank)
+    for (std::size_t i = 0; i < scenario.needed[rank].size(); ++i) {
+      auto& sums = expected[scenario.needed[rank][i]];
+      sums.resize(components);
+      for (std::size_t c = 0; c < components; ++c)
+        sums[c] = static_cast<Number>(sums[c] + ghost_number<Number>(static_cast<Rank>(rank), i, c));
+    }
+  std::vector<Number> ghosts, owned, wanted;
+  for (std::size_t i = 0; i < scenario.needed_here().size(); ++i)
+    for (std::size_t c = 0; c < components; ++c) ghosts.push_back(ghost_number<Number>(rank_of(), i, c));
+  for (const Index index : scenario.owned_here())
+    for (std::size_t c = 0; c < components; ++c) {
+      owned.push_back(static_cast<Number>(index % 100));
+      const Number added = expected.contains(index) ? expected[index][c] : Number{0};
+      wanted.push_back(static_cast<Number>(owned.back() + added + added));
+    }
+  exchange.reverse_add(ghosts.data(), owned.data());
+  exchange.start_reverse_add(ghosts.data(), owned.data());
+  while (!exchange.test()) std::this_thread::yield();
+  EXPECT_EQ(owned, wanted);
+}
+
+TEST_P(ReverseAdd, AddsEveryGhostValueToItsOwner) {
+  for (const auto& strategy : strategies_for(layout_))
+    for (const std::optional<bool> share : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+      SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
+      const IndexedOptions options{.strategy = strategy, .share = share};
+      auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
+      EXPECT_TRUE(share != false || !of_24_bytes.adds_on_the_way());
+      check_sums<double>(of_24_bytes, scenario_, 3);
+      check_sums<std::int64_t>(of_24_bytes, scenario_, 3);
+      check_sums<float>(of_4_bytes, scenario_, 1);
+      check_sums<std::uint16_t>(of_4_bytes, scenario_, 2);
+      check_sums<signed char>(of_a_byte, scenario_, 1);
+    }
+}
+
+TEST_P(ReverseAdd, CombinesGhostValuesByAnAdditionOfTheUsers) {
+  constexpr Bytes value_bytes = 3;
+  const auto exclusive_or = [](const void* values, void* sums, std::int64_t count) {
+    for (std::int64_t i = 0; i < count * value_bytes; ++i)
+      static_cast<std::byte*>(sums)[i] ^= static_cast<const std::byte*>(values)[i];
+  };
+  std::map<Index, int> needers;
+  for (const auto& list : scenario_.needed)
+    for (const Index index : list) ++needers[index];
+  auto wanted = values_of(scenario_.owned_here(), value_bytes, 0);
+  const auto added = values_of(scenario_.owned_here(), value_bytes, 1);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (needers[scenario_.owned_here()[i / value_bytes]] % 2 == 1) wanted[i] ^= added[i];
+  const auto ghosts = values_of(scenario_.needed_here(), value_bytes, 1);
+  for (const auto& strategy : strategies_for(layout_)) {
+    SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
+    auto exchange = plan(value_bytes, {.strategy = strategy, .share = true});
+    auto owned = values_of(scenario_.owned_here(), value_bytes, 0);
+    exchange.reverse_add(ghosts.data(), owned.data(), exclusive_or);
+    EXPECT_EQ(owned, wanted);
+  }
+}
+
+/// Numbers whose sums depend on their order.
+std::vector<double> rough_numbers(Rank rank, std::size_t count, unsigned seed) {
+  std::mt19937 random(seed * 97 + static_cast<unsigned>(rank));
+  std::vector<double> result;
+  while (result.size() < count)
+    result.push_back(std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(random() % 40)));
+  return result;
+}
+
+std::vector<std::uint64_t> bits_of(const std::vector<double>& numbers) {
+  std::vector<std::uint64_t> bits(numbers.size());
+  if (!bits.empty()) std::memcpy(bits.data(), numbers.data(), numbers.size() * sizeof(double));
+  return bits;
+}
+
+TEST_P(ReverseAdd, IsDeterministicOnRequestWhateverTheStrategy) {
+  // By owner: own ghost values one after another, then the sum of each other rank, in the order of ranks.
+  std::map<Index, std::map<Rank, double>> of_others;
+  std::map<Index, double> wanted_of;
+  for (const Index index : scenario_.owned_here()) wanted_of[index] = 1.0 / static_cast<double>(index + 3);
+  for (Rank rank = 0; rank < size_of(); ++rank) {
+    const auto& needed = scenario_.needed[static_cast<std::size_t>(rank)];
+    const auto numbers = rough_numbers(rank, needed.size(), seed_);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (!wanted_of.contains(needed[i])) continue;
+      if (rank == rank_of()) wanted_of[needed[i]] += numbers[i];
+      else if (const auto [sum, is_first] = of_others[needed[i]].try_emplace(rank, numbers[i]); !is_first)
+        sum->second += numbers[i];
+    }
+  }
+  std::vector<double> wanted;
+  for (const Index index : scenario_.owned_here()) {
+    for (const auto& [rank, sum] : of_others[index]) wanted_of[index] += sum;
+    wanted.push_back(wanted_of[index]);
+  }
+  const auto ghosts = rough_numbers(rank_of(), scenario_.needed_here().size(), seed_);
+  for (const auto& strategy : strategies_for(layout_)) {
+    SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
+    auto exchange = plan(sizeof(double), {.strategy = strategy, .share = true, .deterministic = true});
+    EXPECT_FALSE(exchange.adds_on_the_way());
+    std::vector<double> owned;
+    for (const Index index : scenario_.owned_here()) owned.push_back(1.0 / static_cast<double>(index + 3));
+    exchange.reverse_add(ghosts.data(), owned.data());
+    EXPECT_EQ(bits_of(owned), bits_of(wanted));
+  }
+}
+
+TEST_P(ReverseAdd, GivesTheSameBitsEveryTimeAndRightSums) {
+  const auto ghosts = rough_numbers(rank_of(), scenario_.needed_here().size(), seed_);
+  std::map<Index, std::pair<long double, long double>> exact;  // and the sum of magnitudes
+  for (Rank rank = 0; rank < size_of(); ++rank) {
+    const auto& needed = scenario_.needed[static_cast<std::size_t>(rank)];
+    const auto numbers = rough_numbers(rank, needed.size(), seed_);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      exact[needed[i]].first += numbers[i];
+      exact[needed[i]].second += std::abs(numbers[i]);
+    }
+  }
+  for (const auto& strategy : strategies_for(layout_)) {
+    SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
+    std::vector<std::uint64_t> first;
+    for (int planned = 0; planned < 2; ++planned) {
+      auto exchange = plan(sizeof(double), {.strategy = strategy, .share = true});
+      for (int turn = 0; turn < 3; ++turn) {
+        std::vector<double> owned(scenario_.owned_here().size(), 0);
+        exchange.reverse_add(ghosts.data(), owned.data());
+        if (first.empty()) first = bits_of(owned);
+        EXPECT_EQ(bits_of(owned), first);
+        for (std::size_t i = 0; i < owned.size(); ++i) {
+          const auto [sum, magnitude] = exact[scenario_.owned_here()[i]];
+          EXPECT_NEAR(owned[i], static_cast<double>(sum), 1e-13 * static_cast<double>(magnitude));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ReverseAdd, RunsBesideOthersInAnyOrder) {
+  std::vector<IndexedExchange> exchanges;
+  for (const auto& strategy : strategies_for(layout_))
+    exchanges.push_back(plan(sizeof(std::int64_t), {.strategy = strategy, .share = true}));
+  std::vector<std::int64_t> ghosts(scenario_.needed_here().size());
+  for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i] = ghost_number<std::int64_t>(rank_of(), i, 0);
+  std::map<Index, std::int64_t> expected;
+  for (std::size_t rank = 0; rank < scenario_.needed.size(); ++rank)
+    for (std::size_t i = 0; i < scenario_.needed[rank].size(); ++i)
+      expected[scenario_.needed[rank][i]] += ghost_number<std::int64_t>(static_cast<Rank>(rank), i, 0);
+  std::vector<std::int64_t> wanted;
+  for (const Index index : scenario_.owned_here()) wanted.push_back(expected[index]);
+  for (int turn = 0; turn < 2; ++turn) {
+    std::vector<std::vector<std::int64_t>> owned(exchanges.size());
+    std::vector<std::size_t> order(exchanges.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937 random(seed_ + static_cast<unsigned>(10 * rank_of() + turn));  // another order on each rank
+    std::shuffle(order.begin(), order.end(), random);
+    for (const auto i : order) {
+      owned[i].assign(wanted.size(), 0);
+      exchanges[i].start_reverse_add(ghosts.data(), owned[i].data());
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (const auto i : order) exchanges[i].wait();
+    for (const auto& sums : owned) EXPECT_EQ(sums, wanted);
+  }
+}
+
+TEST_P(ReverseAdd, IsTheTransposeOfTheWayThere) {
+  auto exchange = plan(sizeof(double), {});
+  std::mt19937 random(seed_ + static_cast<unsigned>(rank_of()));
+  const auto whole_numbers = [&](std::size_t count) {
+    std::vector<double> result;
+    while (result.size() < count) result.push_back(static_cast<double>(random() % 100));
+    return result;
+  };
+  const auto x = whole_numbers(scenario_.owned_here().size()), y = whole_numbers(scenario_.needed_here().size());
+  std::vector<double> there(y.size()), back(x.size());
+  exchange.forward(x.data(), there.data());
+  exchange.reverse_add(y.data(), back.data());
+  std::array<double, 2> products{std::inner_product(there.begin(), there.end(), y.begin(), 0.0),
+                                 std::inner_product(x.begin(), x.end(), back.begin(), 0.0)};
+  MPI_Allreduce(MPI_IN_PLACE, products.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(products[0], products[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ReverseAdd, testing::Range(0U, 4U));
+
+}  // namespace
+}  // namespace commpass
