@@ -58,6 +58,10 @@ int run_simulated_benchmark(int argc, char** argv, const std::string& name, cons
                 {.value_alone = "1"}}});
   if (name == "regret")
     command.add({{"--only", &options.only, "only patterns with this in their names, on all numbers of ranks"}});
+  if (name == "sums") {
+    options.matrices = COMMPASS_EXAMPLE_MATRICES;
+    command.add({{"--matrices", &options.matrices, "directory of matrices, NAME.mtx.gz, to take others"}});
+  }
   return run_benchmark(std::move(command), argc, argv, name, options, [&] {
     std::filesystem::create_directories(options.simulator.scratch);
     return benchmark(options);

@@ -27,7 +27,8 @@ int run_benchmark(Command command, int argc, char** argv, const std::string& nam
 /// Those of simulated benchmarks.
 struct Options : OutputOptions {
   Simulator simulator;
-  std::string only;  ///< of `regret`: in the names of the patterns that are run; empty: all are
+  std::string only;      ///< of `regret`: in the names of the patterns that are run; empty: all are
+  std::string matrices;  ///< of `sums`: a directory of matrices, NAME.mtx.gz
 };
 
 /// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR` and

@@ -211,16 +211,19 @@ double commpass_exchange_predicted_seconds(commpass_exchange exchange);
  * needed       what it needs, in the order of its ghost values: in any order, also several times, also own ones
  * value_bytes  of each value, the same on every rank
  * reverse      not 0: commpass_start_reverse will be called
- * info         MPI_INFO_NULL, or with the key commpass_strategy */
+ * info         MPI_INFO_NULL, or with the keys commpass_strategy and commpass_deterministic ("true": on the way back
+ * the owner combines all values, its own first, then those of rank after rank) */
 int commpass_indexed_init(const int64_t* owned, int64_t owned_size, const int64_t* needed, int64_t needed_size,
                           int value_bytes, int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
 int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* needed, int64_t needed_size, int value_bytes,
                                 int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
 /* Begins to bring each needed value to its ghost value. commpass_test and commpass_wait complete it. */
 int commpass_start_forward(const void* owned_values, void* ghost_values, commpass_exchange exchange);
-/* Begins to combine each ghost value with the owned value of its index: own ones first, then those of rank after rank.
+/* Begins to combine each ghost value with the owned value of its index. Values for the same owned value may be combined
+ * where they meet on their way, in the same order every time, unless the exchange is deterministic.
  *
- * type, op  values are elements of this type; any operation of MPI on them, such as MPI_SUM */
+ * type, op  values are elements of this type; any operation of MPI on them, such as MPI_SUM. One that is not
+ * commutative needs an exchange that is deterministic */
 int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
                            commpass_exchange exchange);
 

@@ -49,6 +49,7 @@ int plan(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int 
       needs = list(needed, needed_size, "needed");
       options.strategy = commpass::c::value_of(info, "commpass_strategy");
       options.reverse = reverse != 0;
+      options.deterministic = commpass::c::value_of(info, "commpass_deterministic") == "true";
     });
     *exchange = commpass::c::make_exchange(IndexedInC{
         commpass::plan_indexed_exchange(*comm->engines.sparse, owns, needs, value_bytes, options), value_bytes, ours});
@@ -95,6 +96,11 @@ int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Dat
                            commpass_exchange exchange) {
   return guarded([&] {
     auto& held = indexed(exchange);
+    int is_commutative = 1;
+    if (held.adds_on_the_way()) COMMPASS_MPI_CALL(MPI_Op_commutative, op, &is_commutative);
+    if (!is_commutative)
+      throw InputError("indexed exchange", "its operation is not commutative, and values are combined where they meet",
+                       "plan it with the info commpass_deterministic");
     held.start_reverse_add(ghost_values, owned_values, addition(held, type, op));
   });
 }

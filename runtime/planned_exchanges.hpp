@@ -23,10 +23,9 @@ class SparseEngine;
 
 /// Chooses and plans one (Communicator::neighbor_exchange). Collective.
 /// @param before  a failure of this rank when it made the arguments, if any
-/// @param sums    given: what runs is the exchange of these edges backwards. The send buffer, in which the receive
-/// edges have their places, is sent; the receive buffer, in which the send edges have theirs, gets the sums of all
-/// values for a place. Both are in host memory. Edges with the same place bring one sum from where they meet. Must
-/// outlive the exchange.
+/// @param sums    given: the edges are run backwards. The send buffer has the values of the receive edges, at their
+/// offsets; the receive buffer gets those of the send edges, at theirs. Values for the same place are added where they
+/// meet, in an order that the plan alone determines. Both buffers are in host memory. Must outlive the exchange.
 /// @throws Error, the same on every rank
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,

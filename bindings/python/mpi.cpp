@@ -70,13 +70,15 @@ std::unique_ptr<OpenExchange> neighbor_exchange(OpenCommunicator& communicator, 
 /// @param owned  indices, or the begin and the end of a range
 std::unique_ptr<OpenIndexed> indexed_exchange(OpenCommunicator& communicator, const std::vector<Index>& owned,
                                               bool is_range, const std::vector<Index>& needed, Bytes value_bytes,
-                                              bool reverse, const std::string& strategy, const std::string& failure) {
+                                              bool reverse, bool deterministic, const std::string& strategy,
+                                              const std::string& failure) {
   auto& on = communicator.get();
   auto exchange = unlocked([&] {
     agree(on.mpi(), failure);
     IndexedOptions options;
     options.strategy = strategy;
     options.reverse = reverse;
+    options.deterministic = deterministic;
     const auto by = is_range ? OwnedBy(IndexRange{owned.at(0), owned.at(1)}) : OwnedBy(std::span<const Index>(owned));
     return on.indexed_exchange(by, needed, value_bytes, options);
   });

@@ -356,6 +356,9 @@ std::string IndexedExchange::reverse_strategy() const {
 std::optional<Seconds> IndexedExchange::predicted_reverse_seconds() const {
   return state_->back ? state_->back->predicted_seconds() : std::nullopt;
 }
+Bytes IndexedExchange::reverse_bytes_to_other_nodes() const {
+  return state_->back ? state_->back->exchange->bytes_to_other_nodes() : 0;
+}
 Bytes IndexedExchange::received_bytes() const { return state_->received_bytes; }
 Bytes IndexedExchange::buffer_bytes() const {
   return state_->forward->buffer_bytes + (state_->back ? state_->back->buffer_bytes : 0);

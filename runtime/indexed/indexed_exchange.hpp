@@ -116,6 +116,8 @@ class IndexedExchange {
   /// added where they meet, is run backwards; empty without a way back. Its predicted seconds, as above.
   std::string reverse_strategy() const;
   std::optional<Seconds> predicted_reverse_seconds() const;
+  /// Bytes that this rank sends to ranks of other nodes on the way back.
+  Bytes reverse_bytes_to_other_nodes() const;
   /// Are contributions to a value added where they meet on the way back? The same on every rank.
   bool adds_on_the_way() const;
   /// Bytes of values that this rank gets from others in forward.

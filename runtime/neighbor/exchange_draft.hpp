@@ -54,6 +54,8 @@ class ExchangeDraft {
 
   // After that, for exchanges to come:
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
+  /// The plan that runs: that, or its transposition.
+  const Plan& run() const { return back_ ? back_->plan : *plan_; }
   bool is_run_by_library() const { return by_library_ != nullptr; }
   bool has_landings() const { return landing_bytes_ > 0; }
   std::shared_ptr<NeighborGraph> graph() const { return by_library_ ? by_library_->graph() : nullptr; }
@@ -61,8 +63,6 @@ class ExchangeDraft {
  private:
   void take_plan();
   void transpose();
-  /// The plan that runs, if there is one.
-  const Plan& run() const { return back_ ? back_->plan : *plan_; }
   void share_memory();
   void make_executor(bool by_library);
   std::unique_ptr<BatchRequests> requests_on_device(bool by_library);

@@ -47,6 +47,7 @@ struct Exchange::State {
   Context::Address address;          ///< that on which it sends, if it is another
   Decision decision;
   Bytes buffer_bytes = 0;
+  Bytes bytes_to_other_nodes = 0;
   std::unique_ptr<Executor> executor;  ///< last, so that it goes first
 
   /// Packs and unpacks in each exchange.

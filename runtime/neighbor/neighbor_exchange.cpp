@@ -27,15 +27,29 @@ std::optional<Seconds> Exchange::predicted_seconds() const { return state_->deci
 std::optional<Seconds> Exchange::measured_seconds() const { return state_->decision.measured_s; }
 const std::string& Exchange::explanation() const { return state_->decision.explanation; }
 Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
+Bytes Exchange::bytes_to_other_nodes() const { return state_->bytes_to_other_nodes; }
+
+namespace {
+
+Bytes bytes_to_other_nodes(const Plan& plan, const Context& context) {
+  const auto& layout = context.layout;
+  Bytes sum = 0;
+  for (const auto& batch : plan.batches)
+    for (const auto& message : batch.sends)
+      if (layout.node(message.peer) != layout.node(context.comm.rank())) sum += message.bytes;
+  return sum;
+}
+
+}  // namespace
 
 Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context::Address& address, const Plan& plan,
                           const void* send_buffer, void* receive_buffer, Decision decision) {
   auto requests = std::make_unique<PersistentRequests>(plan, address.comm, address.tag, send_buffer, receive_buffer,
                                                        context->machine, host_memory(), RequestLife::persistent,
                                                        context->send_limits());
-  return Exchange(std::make_unique<Exchange::State>(Exchange::State{context, address, std::move(decision),
-                                                                    plan.transit_bytes + plan.packing_bytes,
-                                                                    std::make_unique<Executor>(std::move(requests))}));
+  return Exchange(std::make_unique<Exchange::State>(
+      Exchange::State{context, address, std::move(decision), plan.transit_bytes + plan.packing_bytes,
+                      bytes_to_other_nodes(plan, *context), std::make_unique<Executor>(std::move(requests))}));
 }
 
 namespace {
@@ -189,7 +203,12 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
     insist([&] { intent.decision.explanation += tell_packing(given); });
   }
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
-  *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
+  *state = {context,
+            std::move(address),
+            std::move(intent.decision),
+            draft.buffer_bytes(),
+            bytes_to_other_nodes(draft.run(), *context),
+            std::move(executor)};
   return Exchange(std::move(state));
 }
 

@@ -68,6 +68,8 @@ class Exchange {
   const std::string& explanation() const;
   /// Bytes of the buffers that this rank holds besides the user's.
   Bytes buffer_bytes() const;
+  /// Bytes that this rank sends to ranks of other nodes, those that it forwards among them.
+  Bytes bytes_to_other_nodes() const;
 
   struct State;
   /// Communicator::neighbor_exchange makes one.

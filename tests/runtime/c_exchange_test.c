@@ -187,6 +187,12 @@ static void all_in_place(commpass_comm comm) {
   CHECK_DONE(commpass_alltoallw(data, counts, at, types, (int[32]){0}, counts, at, types, NULL, comm));
 }
 
+/* The last value counts. */
+static void take_last(void* in, void* in_and_out, int* count, MPI_Datatype* type) {
+  (void)type;
+  memcpy(in_and_out, in, (size_t)*count * sizeof(double));
+}
+
 /* Rank r owns 2r and 2r+1, as a range or in the other order, and needs those of all ranks. */
 static void by_index(commpass_comm comm, int is_range) {
   const int64_t owned[2] = {2 * rank + 1, 2 * rank};
@@ -198,8 +204,13 @@ static void by_index(commpass_comm comm, int is_range) {
   if (is_range)
     CHECK_DONE(commpass_indexed_range_init(2 * rank, 2 * rank + 2, needed, 2 * ranks, sizeof(double), 1, MPI_INFO_NULL,
                                            comm, &exchange));
-  else
-    CHECK_DONE(commpass_indexed_init(owned, 2, needed, 2 * ranks, sizeof(double), 1, MPI_INFO_NULL, comm, &exchange));
+  else {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "commpass_deterministic", "true");
+    CHECK_DONE(commpass_indexed_init(owned, 2, needed, 2 * ranks, sizeof(double), 1, info, comm, &exchange));
+    MPI_Info_free(&info);
+  }
   CHECK_DONE(commpass_start_forward(mine, ghosts, exchange));
   CHECK_DONE(commpass_wait(exchange));
   for (int i = 0; i < 2 * ranks; ++i) CHECK(ghosts[i] == i);
@@ -209,6 +220,16 @@ static void by_index(commpass_comm comm, int is_range) {
   CHECK(commpass_start(exchange) == COMMPASS_ERROR_INPUT); /* that is another kind */
   CHECK(strstr(commpass_error_text(), "of another kind") != NULL);
   CHECK(commpass_start_reverse(ghosts, mine, MPI_LONG_DOUBLE, MPI_SUM, exchange) == COMMPASS_ERROR_INPUT);
+  if (!is_range) { /* values are combined in the order of ranks, after a rank's own */
+    MPI_Op last;
+    MPI_Op_create(take_last, 0, &last);
+    for (int i = 0; i < 2 * ranks; ++i) ghosts[i] = 100 * rank + i;
+    CHECK_DONE(commpass_start_reverse(ghosts, mine, MPI_DOUBLE, last, exchange));
+    CHECK_DONE(commpass_wait(exchange));
+    const int last_rank = ranks > 1 && rank == ranks - 1 ? ranks - 2 : ranks - 1;
+    for (int i = 0; i < 2; ++i) CHECK(mine[i] == 100 * last_rank + (double)owned[i]);
+    MPI_Op_free(&last);
+  }
   commpass_exchange_free(&exchange);
 }
 

@@ -116,7 +116,7 @@ class Communicator(Closed):
         checked, failure = attempt(check)
         return Exchange(self._open.neighbor_exchange(*(checked or (none, [], none, [])), strategy, failure))
 
-    def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy=""):
+    def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy="", deterministic=False):
         """Plans an exchange of values by their global indices, from 0 up. It finds the owners of needed values.
 
         owned       the indices of this rank's values in their order, or a range of Python
@@ -124,6 +124,8 @@ class Communicator(Closed):
         dtype       of the numbers
         components  of a value: arrays have the shape (values, components), or are flat
         reverse     is start_reverse_add needed?
+        deterministic  does the owner add all ghost values, in the order of ranks? Otherwise they may be added where
+                    they meet on their way, in an order that the strategy determines
         Returns an IndexedExchange. Raises Error, the same on every rank.
         """
 
@@ -138,7 +140,7 @@ class Communicator(Closed):
 
         checked, failure = attempt(check)
         arguments, numbers = checked or (([], False, [], 1), None)
-        opened = self._open.indexed_exchange(*arguments, reverse, strategy, failure)
+        opened = self._open.indexed_exchange(*arguments, reverse, deterministic, strategy, failure)
         return IndexedExchange(opened, len(owned), len(needed), numbers, components)
 
     def sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):

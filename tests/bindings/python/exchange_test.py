@@ -119,17 +119,18 @@ class IndexedExchange(unittest.TestCase):
         owned_values = (np.array(owned)[:, None] * 10 + np.arange(components)).astype(dtype).reshape(shape)
         ghosts = np.zeros((6, components), dtype)
         with commpass.Communicator(world, "lassen") as communicator:
-            with communicator.indexed_exchange(owned, needed, dtype, components, reverse=True) as exchange:
-                exchange.forward(owned_values, ghosts)
-                np.testing.assert_array_equal(ghosts, np.array(needed)[:, None] * 10 + np.arange(components))
-                sums = np.zeros(shape, dtype)
-                exchange.reverse_add(np.ones((6, components), dtype), sums)
-                wanted = [sum((r * self.each + i * 3) % (ranks * self.each) == index for r in range(ranks) for i in range(6)) for index in owned]
-                np.testing.assert_array_equal(sums, np.repeat(wanted, components).reshape(shape))
-                with self.assertRaisesRegex(commpass.InputError, "ghost_values: it has 1 numbers; give"):
-                    exchange.start_forward(owned_values, np.zeros(1, dtype))
-                with self.assertRaisesRegex(commpass.InputError, "owned_values: its elements are"):
-                    exchange.start_forward(np.zeros(shape, np.float16), ghosts)
+            for deterministic in (False, True):
+                with communicator.indexed_exchange(owned, needed, dtype, components, reverse=True, deterministic=deterministic) as exchange:
+                    exchange.forward(owned_values, ghosts)
+                    np.testing.assert_array_equal(ghosts, np.array(needed)[:, None] * 10 + np.arange(components))
+                    sums = np.zeros(shape, dtype)
+                    exchange.reverse_add(np.ones((6, components), dtype), sums)
+                    wanted = [sum((r * self.each + i * 3) % (ranks * self.each) == index for r in range(ranks) for i in range(6)) for index in owned]
+                    np.testing.assert_array_equal(sums, np.repeat(wanted, components).reshape(shape))
+                    with self.assertRaisesRegex(commpass.InputError, "ghost_values: it has 1 numbers; give"):
+                        exchange.start_forward(owned_values, np.zeros(1, dtype))
+                    with self.assertRaisesRegex(commpass.InputError, "owned_values: its elements are"):
+                        exchange.start_forward(np.zeros(shape, np.float16), ghosts)
 
     def test_moves_values_of_ranges(self):
         self.check(range(rank * self.each, (rank + 1) * self.each), 1, np.float64)
