@@ -28,7 +28,7 @@ using test::size_of;
 using test::some_machine;
 using test::values_of;
 
-// Those with relays cut what goes between two nodes, here within values and at every value.
+// Those with relays cut blocks between two nodes, here into pieces of about a value and of a few.
 const std::array<std::string, 15> strategies{"standard",
                                              "mpi",
                                              "standard,window=1",
