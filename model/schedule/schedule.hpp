@@ -37,7 +37,7 @@ struct Message {
   std::uint32_t packed_pieces : 30 = 0;
   bool is_sent_again : 1 = false;       ///< have some of its bytes left the sender in an earlier message?
   bool is_all_from_sender : 1 = false;  ///< do all pieces lie in its send buffer?
-  std::uint32_t unpacked_pieces : 31 = 0;
+  std::uint32_t unpacked_pieces : 30 = 0;
   bool is_all_for_receiver : 1 = false;  ///< do all bytes belong in its receive buffer, in one place each?
   Bytes unpacked_bytes = 0;
 };

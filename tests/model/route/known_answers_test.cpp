@@ -511,6 +511,52 @@ TEST(Split, MakesNoMoreChunksOfAPairThanItsNodesHaveRanks) {
   EXPECT_EQ(chunk_sizes("split,cap=1", Layout::regular(3, 1, 2), pattern), (std::vector<Bytes>{301, 300, 2, 1}));
 }
 
+TEST(Split, NeverCutsAValueThatIsAdded) {
+  const auto layout = Layout::regular(2, 1, 4);
+  const Pattern values{8, {{0, 4, 24}, {1, 4, 32}}, 8};
+  EXPECT_EQ(chunk_sizes("split,cap=15", layout, values), (std::vector<Bytes>{16, 16, 16, 8}));
+  EXPECT_EQ(chunk_sizes("split,cap=16", layout, values), (std::vector<Bytes>{16, 16, 16, 8}));
+  EXPECT_EQ(chunk_sizes("split,cap=17", layout, values), (std::vector<Bytes>{24, 24, 8}));
+  const Pattern one_value{8, {{0, 4, 24}}, 24};
+  EXPECT_EQ(chunk_sizes("split,cap=1", layout, one_value), (std::vector<Bytes>{24}));
+}
+
+/// Of each: pieces that the sender gathers, and that the receiver scatters or adds.
+std::vector<std::pair<unsigned, unsigned>> pieces_of(const Stage& stage) {
+  std::vector<std::pair<unsigned, unsigned>> pieces;
+  for (const auto& message : stage.messages) pieces.emplace_back(message.packed_pieces, message.unpacked_pieces);
+  return pieces;
+}
+
+// Rank 0 has the same bytes for ranks 1, 2 and 3; on the other node, 2 hands them on to 3. Rank 1 sends to 2 and 3
+// alone.
+TEST(TransposedSchedule, AddsWhereBytesHadParted) {
+  Pattern pattern{4, {{0, 1, 10}, {0, 2, 10}, {0, 3, 10}, {1, 2, 7}, {1, 3, 5}}};
+  for (auto& edge : std::span(pattern.edges).first(3)) edge.payload = 0;
+  const auto there = schedule_of("two-step", Layout::regular(2, 1, 2), pattern), back = transposed(there);
+  ASSERT_EQ(there.stages.size(), 2U);
+  EXPECT_EQ(messages_of(there.stages[0]), (Messages{{0, 2, 10}, {1, 3, 12}}));
+  EXPECT_EQ(messages_of(there.stages[1]), (Messages{{0, 1, 10}, {2, 3, 10}, {3, 2, 7}}));
+  EXPECT_EQ(messages_of(back.stages[0]), (Messages{{1, 0, 10}, {2, 3, 7}, {3, 2, 10}}));
+  EXPECT_EQ(messages_of(back.stages[1]), (Messages{{2, 0, 10}, {3, 1, 12}}));
+  // One of the two messages to rank 0 is added; 2 and 3 gather their own values beside those that they hand on.
+  using Pieces = std::vector<std::pair<unsigned, unsigned>>;
+  EXPECT_EQ(pieces_of(back.stages[0]), (Pieces{{0, 1}, {0, 0}, {0, 0}}));
+  EXPECT_EQ(pieces_of(back.stages[1]), (Pieces{{1, 0}, {1, 0}}));
+  EXPECT_EQ(back.send_bytes, there.receive_bytes);
+  EXPECT_EQ(back.receive_bytes, there.send_bytes);
+}
+
+TEST(TransposedSchedule, TakesBatchesInReverseOrder) {
+  Pattern pattern{4, {}};
+  for (Rank to = 1; to < 4; ++to) pattern.edges.push_back({0, to, to});
+  const auto back = transposed(schedule_of("standard,window=1", Layout::with_ppn(4, 1), pattern));
+  std::vector<std::tuple<Rank, int, int>> found;
+  for (const auto& message : back.stages.front().messages)
+    found.emplace_back(message.from, message.round, message.batch);
+  EXPECT_EQ(found, (std::vector<std::tuple<Rank, int, int>>{{1, 1, 2}, {2, 2, 1}, {3, 3, 0}}));
+}
+
 TEST(Split, GivesEveryRankOfTheLargerNodeAChunk) {
   // Nodes of one and three ranks: 300 bytes either way are three chunks, which rank 0 sends, or receives, alone.
   const Layout layout(std::vector{0, 1, 1, 1});
