@@ -1,6 +1,8 @@
 // Exchanges of values by their global indices, from C.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "commpass/commpass.h"
@@ -9,6 +11,7 @@
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
+#include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/planned_exchanges.hpp"
 
@@ -65,8 +68,17 @@ commpass::Addition addition(const IndexedInC& exchange, MPI_Datatype type, MPI_O
                                  element.size()),
                      "add elements that values are made of");
   const Bytes elements = exchange.value_bytes / element.size();
-  return [type, operation, elements](const void* values, void* sums, std::int64_t count) {
-    COMMPASS_MPI_CALL(MPI_Reduce_local, values, sums, static_cast<int>(count * elements), type, operation);
+  const Bytes value_bytes = exchange.value_bytes, most_values = commpass::largest_mpi_count / elements;
+  return [type, operation, elements, value_bytes, most_values](const void* values, void* sums, std::int64_t count) {
+    const auto* from = static_cast<const std::byte*>(values);
+    auto* to = static_cast<std::byte*>(sums);
+    while (count > 0) {
+      const auto some = std::min(count, most_values);
+      COMMPASS_MPI_CALL(MPI_Reduce_local, from, to, static_cast<int>(some * elements), type, operation);
+      from += some * value_bytes;
+      to += some * value_bytes;
+      count -= some;
+    }
   };
 }
 
