@@ -136,49 +136,42 @@ std::optional<ValueWiring> wire_shared(SparseEngine& engine, const ValueRequests
 
 /// Plans a direction with values that several ranks need as edges with the same bytes, without them, or both to leave
 /// the faster one. Collective.
-/// @param plan_shared  null: without them
+/// @param is_shareable  are there such values?
+/// @param plan          plans it, shared or not
 template <class Plan>
-Way plan_faster(const Context& context, const std::function<std::unique_ptr<Direction>()>& plan_shared, Plan plan_plain,
-                const IndexedOptions& options) {
+Way plan_faster(const Context& context, bool is_shareable, Plan plan, const IndexedOptions& options) {
   Way shared;
-  if (plan_shared) {
-    shared = {plan_shared(), true};
+  if (is_shareable) {
+    shared = {plan(true), true};
     const auto& exchange = *shared.planned->exchange;
     const bool is_unpriced =
         !context.unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
     if (options.share || (!exchange.predicted_seconds() && !exchange.measured_seconds() && !is_unpriced)) return shared;
   }
-  Way plain{plan_plain(), false};
-  return shared.planned && is_faster(*shared.planned, *plain.planned) ? std::move(shared) : std::move(plain);
+  Way plain{plan(false), false};
+  return is_shareable && is_faster(*shared.planned, *plain.planned) ? std::move(shared) : std::move(plain);
 }
 
 Way plan_forward(const std::shared_ptr<Context>& context, const ValueRequests& requests,
                  const std::optional<ValueWiring>& shared, Bytes value_bytes, const IndexedOptions& options) {
-  const MPI_Comm comm = context->comm.get();
-  const auto plan = [&](const auto& make_wiring) {
+  const auto plan = [&](bool is_shared) {
     ValueWiring wiring;
-    all_or_none(comm, [&] { wiring = make_wiring(); });
+    all_or_none(context->comm.get(), [&] { wiring = is_shared ? *shared : forward_wiring(requests, value_bytes); });
     return plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options);
   };
-  std::function<std::unique_ptr<Direction>()> plan_shared;
-  if (shared) plan_shared = [&] { return plan([&] { return *shared; }); };
-  return plan_faster(
-      *context, plan_shared, [&] { return plan([&] { return forward_wiring(requests, value_bytes); }); }, options);
+  return plan_faster(*context, shared.has_value(), plan, options);
 }
 
 /// Shared: the way there is run backwards. Else each contribution travels to its owner.
 Way plan_back(const std::shared_ptr<Context>& context, const ValueRequests& requests,
               const std::optional<ValueWiring>& shared, Bytes value_bytes, const IndexedOptions& options) {
-  const MPI_Comm comm = context->comm.get();
   const auto plan = [&](bool is_shared) {
     ValueWiring wiring;
-    all_or_none(comm, [&] { wiring = is_shared ? back_wiring(*shared) : reverse_wiring(requests, value_bytes); });
+    all_or_none(context->comm.get(),
+                [&] { wiring = is_shared ? back_wiring(*shared) : reverse_wiring(requests, value_bytes); });
     return plan_direction(context, std::move(wiring), value_bytes, nullptr, options, is_shared);
   };
-  std::function<std::unique_ptr<Direction>()> plan_shared;
-  if (shared && !options.deterministic) plan_shared = [&] { return plan(true); };
-  return plan_faster(
-      *context, plan_shared, [&] { return plan(false); }, options);
+  return plan_faster(*context, shared.has_value() && !options.deterministic, plan, options);
 }
 
 /// The size of a value and the options, of rank 0.
