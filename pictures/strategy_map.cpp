@@ -15,13 +15,13 @@ namespace commpass {
 
 namespace {
 
-const char* name_of_key(const std::string& key) {
+std::string name_of_key(const std::string& key) {
   if (key == "bytes") return "bytes of a block";
   if (key == "ranks") return "ranks";
   if (key == "ppn") return "ranks on a node";
   if (key == "cap") return "cap of a chunk";
   if (key == "dims") return "dimensions";
-  return key == "radix" ? "radix" : key == "window" ? "window" : "value";
+  return people_key(key);
 }
 
 /// "2.5×"; "1.4× slower" if the choice is slower than sending directly.
@@ -45,8 +45,8 @@ std::vector<std::string> in_two(const std::string& name, double size, double roo
 }
 
 std::string tip_of(const SweepReport& report, const SweepPoint& point) {
-  auto tip = fmt::format("{} {}, {} {}", report.keys[0], print_value(report.keys[0], point.values[0]), report.keys[1],
-                         print_value(report.keys[1], point.values[1]));
+  auto tip = fmt::format("{} {}, {} {}", people_key(report.keys[0]), print_value(report.keys[0], point.values[0]),
+                         people_key(report.keys[1]), print_value(report.keys[1], point.values[1]));
   if (!point.chosen) return tip + ": " + point.reason;
   tip += fmt::format(": {}, {}", to_string(as_run(*point.chosen)), format_seconds(point.chosen->cost.seconds));
   if (point.standard_s) tip += fmt::format("; standard {}", format_seconds(*point.standard_s));

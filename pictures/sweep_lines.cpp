@@ -42,9 +42,9 @@ std::vector<Series> series_of(const SweepReport& report) {
   result.push_back({"standard", {0, 1}, {}, {}});
   for (const auto& point : report.points) {
     const auto add = [&](Series& series, const std::string& strategy, Seconds seconds) {
-      series.points.emplace_back(static_cast<double>(point.values[0]), seconds);
-      series.tips.push_back(
-          fmt::format("{} {}: {}, {}", key, print_value(key, point.values[0]), strategy, format_seconds(seconds)));
+      series.points.emplace_back(point.values[0], seconds);
+      series.tips.push_back(fmt::format("{} {}: {}, {}", people_key(key), print_value(key, point.values[0]), strategy,
+                                        format_seconds(seconds)));
     };
     if (report.named.empty() && point.chosen)
       add(result[0], to_string(as_run(*point.chosen)), point.chosen->cost.seconds);
@@ -76,22 +76,22 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   for (const auto& one : series)
     append(listed, " {} from {} to {};", one.name, format_seconds(one.points.front().second),
            format_seconds(one.points.back().second));
-  Svg svg(id, "Predicted time over " + key, fmt::format("The predicted time of one exchange over {}:{}", key, listed));
+  Svg svg(id, "Predicted time over " + people_key(key),
+          fmt::format("The predicted time of one exchange over {}:{}", people_key(key), listed));
   double top = svg.head(inputs_of(report.context) + ".");
   Legend legend;
   for (const auto& one : series) legend.emplace_back(one.look, one.name);
   top = svg.legend(left, top, width - left - right, legend, true) + 18;
 
   const bool is_counted = key == "dims" || key == "memory";  // values without others between them
-  const Axis across{is_counted ? Scale::linear : Scale::log2, static_cast<double>(report.points.front().values[0]),
-                    static_cast<double>(report.points.back().values[0]), left + 8, width - right - 8};
+  const Axis across{is_counted ? Scale::linear : Scale::log2, report.points.front().values[0],
+                    report.points.back().values[0], left + 8, width - right - 8};
   constexpr double margin = 1.12;
   const Axis up{Scale::log10, times.min / margin, times.max * margin, top + height, top};
   draw_left_axis(svg, up, left, width - right, time_label, 9);
   constexpr int ticks_max = 12;
   draw_bottom_axis(
-      svg, across, top + height, top, key,
-      [&](double v) { return print_value(key, static_cast<std::int64_t>(v + 0.5)); },
+      svg, across, top + height, top, people_key(key), [&](double v) { return print_value(key, v); },
       is_counted ? static_cast<int>(std::clamp(across.last - across.first, 1.0, double{ticks_max})) : ticks_max);
   // A choice has its name where it begins.
   const SweepPoint* before = nullptr;
@@ -100,7 +100,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
     if (!point.chosen) continue;
     const auto name = route_and_path(point.chosen->strategy);
     const bool changes = !before || route_and_path(before->chosen->strategy) != name;
-    const auto at = [&](const SweepPoint& of) { return across.at(static_cast<double>(of.values[0])); };
+    const auto at = [&](const SweepPoint& of) { return across.at(of.values[0]); };
     const auto middle = before ? (at(*before) + at(point)) / 2 : 0;
     if (changes && before)
       svg.path(fmt::format("M{0} {1} L{0} {2}", svg_number(middle), svg_number(top - 12), svg_number(top + height)),

@@ -15,19 +15,21 @@ namespace {
 
 using Place = MachineParameter::Place;
 
-/// KEY=VALUE, KEY=*FACTOR or KEY*FACTOR.
+/// KEY=VALUE, KEY=*FACTOR, KEY*FACTOR or KEY=+SUMMAND.
 struct Assignment {
+  enum class Kind { value, factor, summand };
   std::string pattern, number;
-  bool is_factor = false;
+  Kind kind = Kind::value;
 };
 
-Assignment parse_assignment(const std::string& text) {
+Assignment parse_assignment(const std::string& text, const std::string& where) {
   const auto place = text.find('=') != std::string::npos ? text.find('=') : text.rfind('*');
   if (place == std::string::npos || place == 0 || place + 1 == text.size())
-    throw InputError("--set " + text, "it sets nothing", "use KEY=VALUE or KEY*FACTOR");
-  Assignment result{text.substr(0, place), text.substr(place + 1), text[place] == '*'};
-  if (!result.is_factor && result.number.starts_with('*')) {
-    result.is_factor = true;
+    throw InputError(where, "it sets nothing", "use KEY=VALUE, KEY=*FACTOR or KEY=+SUMMAND");
+  Assignment result{text.substr(0, place), text.substr(place + 1),
+                    text[place] == '*' ? Assignment::Kind::factor : Assignment::Kind::value};
+  if (text[place] == '=' && (result.number.front() == '*' || result.number.front() == '+')) {
+    result.kind = result.number.front() == '*' ? Assignment::Kind::factor : Assignment::Kind::summand;
     result.number.erase(0, 1);
   }
   return result;
@@ -44,11 +46,12 @@ ParameterValue parse_value(const MachineParameter& parameter, const std::string&
   return {};
 }
 
-ParameterValue times(const MachineParameter& parameter, const ParameterValue& value, double factor) {
-  const double product = to_double(value) * factor;
-  if (!parameter.is_integer()) return product;
+ParameterValue changed(const MachineParameter& parameter, const ParameterValue& value, Assignment::Kind kind,
+                       double number) {
+  const double result = kind == Assignment::Kind::factor ? to_double(value) * number : to_double(value) + number;
+  if (!parameter.is_integer()) return result;
   constexpr double most_exact = 1LL << 53;
-  return product >= 0 && product < most_exact ? ParameterValue(static_cast<std::int64_t>(product)) : ParameterValue();
+  return result >= 0 && result < most_exact ? ParameterValue(static_cast<std::int64_t>(result)) : ParameterValue();
 }
 
 }  // namespace
@@ -101,41 +104,72 @@ std::string did_you_mean_parameter(const std::string& pattern, const std::vector
   return patterns.empty() ? std::string() : "did you mean " + either_of(patterns) + "? ";
 }
 
-void set_parameter(Machine& machine, const std::string& text) {
-  const auto [pattern, number, is_factor] = parse_assignment(text);
-  const auto where = "--set " + text;
-  std::vector<std::string> names;
-  bool matches = false, is_set = false;
-  for (const auto& each : named_parameters(machine)) {
-    names.push_back(each.name);
-    if (!matches_parameter(pattern, each.name)) continue;
-    matches = true;
+/// Does the key have some parts of the name, in their order, the last one among them?
+bool abbreviates(std::string_view key, std::string_view name) {
+  const auto parts = split(key, '.'), of_name = split(name, '.');
+  if (parts.back() != of_name.back()) return false;
+  auto part = parts.begin();
+  for (const auto& each : of_name)
+    if (part != parts.end() && (*part == "*" || *part == each)) ++part;
+  return part == parts.end();
+}
+
+/// Those that the key matches; where there are none, the shortest that it abbreviates.
+std::vector<NamedParameter> find_named(std::vector<NamedParameter> all, const std::string& key) {
+  const auto depth = [](const NamedParameter& each) { return std::ranges::count(each.name, '.'); };
+  auto found = all;
+  std::erase_if(found, [&](const NamedParameter& each) { return !matches_parameter(key, each.name); });
+  if (!found.empty()) return found;
+  // "levels.…" is a whole name, in which a mistake is to be told.
+  std::erase_if(all,
+                [&](const NamedParameter& each) { return key.starts_with("levels.") || !abbreviates(key, each.name); });
+  if (all.empty()) return all;
+  const auto least = depth(*std::ranges::min_element(all, {}, depth));
+  std::erase_if(all, [&](const NamedParameter& each) { return depth(each) > least; });
+  return all;
+}
+
+void set_parameter(Machine& machine, const std::string& text, const std::string& where) {
+  const auto [pattern, number, kind] = parse_assignment(text, where);
+  const bool is_change = kind != Assignment::Kind::value;
+  const auto all = named_parameters(machine), found = find_named(all, pattern);
+  bool is_set = false;
+  for (const auto& each : found) {
     const auto before = each.get();
-    if (is_factor && is_absent(before)) continue;
+    if (is_change && is_absent(before)) continue;
     is_set = true;
-    const auto factor = parse_number<double>(number);
-    if (is_factor && !factor) throw InputError(where, number + " is no factor", "use a number");
-    const auto value = is_factor ? times(*each.parameter, before, *factor) : parse_value(*each.parameter, number);
-    const bool is_no_size = is_absent(value) && each.parameter->unit == MachineParameter::Unit::bytes && !is_factor;
+    const auto by = parse_number<double>(number);
+    if (is_change && !by)
+      throw InputError(where,
+                       fmt::format("{} is no {}", number, kind == Assignment::Kind::factor ? "factor" : "summand"),
+                       "use a number");
+    const auto value = is_change ? changed(*each.parameter, before, kind, *by) : parse_value(*each.parameter, number);
+    const bool is_no_size = is_absent(value) && each.parameter->unit == MachineParameter::Unit::bytes && !is_change;
+    const auto* const done = kind == Assignment::Kind::factor    ? "multiplied by "
+                             : kind == Assignment::Kind::summand ? "raised by "
+                                                                 : "";
     if (const auto remedy = is_no_size ? size_problem(number).remedy : range_remedy(*each.parameter, value);
         !remedy.empty())
-      throw InputError(where, fmt::format("{} cannot be {}{}", each.name, is_factor ? "multiplied by " : "", number),
-                       remedy);
+      throw InputError(where, fmt::format("{} cannot be {}{}", each.name, done, number), remedy);
     each.set(value);
   }
-  if (!matches)
+  if (found.empty()) {
+    std::vector<std::string> names;
+    for (const auto& each : all) names.push_back(each.name);
     throw InputError(where, fmt::format("profile {} has no parameter {}", machine.name, pattern),
                      did_you_mean_parameter(pattern, names) + "'commpass profile parameters' lists all");
+  }
   if (!is_set)
     throw InputError(where, fmt::format("{} is absent from profile {}", pattern, machine.name), "use KEY=VALUE");
 }
 
 }  // namespace
 
-void set_parameters(Profile& profile, const std::vector<std::string>& assignments) {
+void set_parameters(Profile& profile, const std::vector<std::string>& assignments, const std::string& option) {
   for (const auto& text : assignments) {
-    set_parameter(profile.machine, text);
-    parse_profile(to_json(profile), "--set " + text);  // rules that hold between parameters
+    const auto where = option + " " + text;
+    set_parameter(profile.machine, text, where);
+    parse_profile(to_json(profile), where);  // rules that hold between parameters
   }
 }
 

@@ -27,10 +27,13 @@ std::vector<NamedParameter> named_parameters(Machine& machine);
 /// Does the pattern match the name, where each '*' stands for one part of it?
 bool matches_parameter(std::string_view pattern, std::string_view name);
 
-/// Sets parameters of a profile, absent ones, too. Each text is KEY=VALUE, KEY*FACTOR or KEY=*FACTOR, where KEY is a
-/// name or a pattern of names; a factor leaves absent ones absent. Sizes may have units.
+/// Sets parameters of a profile, absent ones, too. Each text is KEY=VALUE, KEY=*FACTOR (or KEY*FACTOR) or KEY=+SUMMAND,
+/// where KEY is a name, a pattern of names, or some parts of names with the last one: "network.alpha_s" is
+/// "levels.network.*.*.alpha_s", and "node.up_rate_bytes_per_s" the shortest such name. A factor or a summand leaves
+/// absent ones absent. Sizes may have units.
+/// @param option  the switch that errors name
 /// @throws InputError where nothing matches, or where a profile with the value would be refused
-void set_parameters(Profile& profile, const std::vector<std::string>& assignments);
+void set_parameters(Profile& profile, const std::vector<std::string>& assignments, const std::string& option = "--set");
 
 /// Limits with others in the place of some: "messages_off_node=32,partners=100".
 /// @throws InputError for another key or value

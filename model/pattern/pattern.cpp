@@ -103,4 +103,13 @@ void write_pattern(const Pattern& pattern, const std::string& path) {
   write_file(path, text);
 }
 
+Pattern merge_ranks(const Pattern& pattern, int ranks) {
+  std::map<std::pair<Rank, Rank>, Bytes> bytes;
+  const auto merged = [&](Rank rank) { return static_cast<Rank>(std::int64_t{rank} * ranks / pattern.ranks); };
+  for (const auto& edge : pattern.edges) bytes[{merged(edge.source), merged(edge.destination)}] += edge.bytes;
+  Pattern result{ranks, {}};
+  for (const auto& [pair, sum] : bytes) result.edges.push_back({pair.first, pair.second, sum});
+  return result;
+}
+
 }  // namespace commpass

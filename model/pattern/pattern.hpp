@@ -43,6 +43,9 @@ struct Pattern {
   std::int64_t messages() const;
 };
 
+/// The same problem on fewer ranks: rank r of P becomes rank ⌊r·ranks / P⌋, and edges of one pair become one.
+Pattern merge_ranks(const Pattern& pattern, int ranks);
+
 /// Where the bytes of each edge begin in the buffer of its source and in that of its destination, by number of the
 /// edge.
 struct BufferPlaces {

@@ -38,7 +38,10 @@ void PatternArguments::add_to(Command& command) {
                             return parse_bytes(text) == 0 ? "no file has so few bytes; use 1 or more" : "";
                           }};
   command.add(
-      {{"--ranks", &ranks, "ranks that share the matrix", {.checks = {positive()}, .needs = {"--matrix"}}},
+      {{"--ranks",
+        &ranks,
+        "ranks that share the matrix, or to which those of a pattern file are merged",
+        {.checks = {positive()}, .excludes = {"--generate"}}},
        {"--partition",
         &partition,
         "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)",
@@ -80,7 +83,13 @@ void warn_idle(const std::vector<Rank>& owner, int ranks, const std::string& mat
 
 Pattern PatternArguments::load(int default_ranks) const {
   if (!generator.empty()) return generate_pattern(generator);
-  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes, value_bytes);
+  if (!pattern_file.empty()) {
+    auto pattern = read_pattern(pattern_file, max_input_bytes, value_bytes);
+    if (ranks > pattern.ranks)
+      throw InputError(fmt::format("--ranks {}", ranks), fmt::format("{} has {}", pattern_file, pattern.ranks),
+                       "use at most these: ranks are merged, and cannot be divided");
+    return ranks > 0 ? merge_ranks(pattern, ranks) : pattern;
+  }
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
   if (count > most_pattern_ranks)
@@ -107,7 +116,8 @@ std::optional<CartesianPattern> PatternArguments::cartesian() const { return par
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty())
-    return value_bytes ? fmt::format("{}, {} bytes a value", pattern_file, *value_bytes) : pattern_file;
+    return pattern_file + (value_bytes ? fmt::format(", {} bytes a value", *value_bytes) : "") +
+           (ranks > 0 ? fmt::format(", merged to {} ranks", ranks) : "");
   return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition,
                      value_bytes.value_or(usual_value_bytes), share_values ? ", shared" : "");
 }
@@ -139,8 +149,8 @@ void SelectionArguments::add_to(Command& command) {
                       }};
   command.add({profile_switch(&profile, " (default: the one that was measured on this machine)"),
                {"--set", &settings,
-                "KEY=VALUE or KEY*FACTOR: another value of a parameter of 'commpass profile parameters'; may be "
-                "repeated"}});
+                "KEY=VALUE, KEY=*FACTOR or KEY=+SUMMAND: another value of a parameter of 'commpass profile "
+                "parameters'; may be repeated"}});
   layout.add_to(command);
   command.add(
       {{"--model", &model, "burst (default), max-rate or postal", {.words = {"burst", "max-rate", "postal"}}},
@@ -178,12 +188,17 @@ void warn_misread(const Machine& machine, const std::string& path) {
 
 }  // namespace
 
-Profile SelectionArguments::load_profile(const Environment& environment) const {
+Profile SelectionArguments::read_set_profile(const Environment& environment) const {
   const auto path = find_profile(environment);
   auto loaded = read_profile(path);
   warn_misread(loaded.machine, path);
   if (environment.limits) loaded.machine.limits = parse_limits(*environment.limits, loaded.machine.limits);
   set_parameters(loaded, settings);
+  return loaded;
+}
+
+Profile SelectionArguments::load_profile(const Environment& environment) const {
+  auto loaded = read_set_profile(environment);
   loaded.machine = with_stand_ins(std::move(loaded.machine));
   return loaded;
 }

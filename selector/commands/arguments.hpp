@@ -79,6 +79,8 @@ struct SelectionArguments {
   std::string find_profile(const Environment& environment) const;
   /// That profile with the parameters that --set changes.
   /// @throws InputError
+  Profile read_set_profile(const Environment& environment) const;
+  /// The same with stand-ins for absent parameters.
   Profile load_profile(const Environment& environment) const;
   /// Tells what --set changes, if it does.
   void add_settings(std::vector<std::pair<std::string, std::string>>& context) const;

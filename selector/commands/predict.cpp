@@ -24,6 +24,7 @@ namespace {
 /// What `predict` does besides the ranking.
 struct PredictOutput {
   std::string sweep;
+  bool sensitivity = false, pareto = false;
   PictureArguments picture;
   std::string trace;
 };
@@ -47,6 +48,19 @@ void print_sweep(const PredictArguments& arguments, const PredictOutput& output)
   const auto report = with_progress([&] { return run_sweep(arguments, ranges); });
   output.picture.write(report);
   arguments.selection.format.print(document_of(report));
+}
+
+void print_sensitivity(const PredictArguments& arguments) {
+  const auto found = with_progress([&] { return find_sensitivity(arguments); });
+  tell_of_use(found.profile, found.layout);
+  arguments.selection.format.print(document_of(found.report));
+}
+
+void print_pareto(PredictArguments arguments) {
+  arguments.all = true;
+  const auto prediction = with_progress([&] { return make_prediction(arguments); });
+  tell_of_use(prediction.profile, prediction.layout);
+  arguments.selection.format.print(pareto_document(prediction.report));
 }
 
 /// The pattern that a picture of messages or a trace needs; nothing where none is asked for.
@@ -99,6 +113,8 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   check_files(arguments, output);
   if (!arguments.sparse.empty()) return print_sparse(arguments, output);
   if (!output.sweep.empty()) return print_sweep(arguments, output);
+  if (output.sensitivity) return print_sensitivity(arguments);
+  if (output.pareto) return print_pareto(arguments);
   output.picture.check(0);
   if (!output.trace.empty()) check_writable(output.trace);
   auto pattern = drawn_pattern(arguments, output);
@@ -138,15 +154,25 @@ Command predict_command() {
        {"--all-points", &arguments->all_points, "show every strategy that was priced, not only the best of each route"},
        {"--sweep",
         &output->sweep,
-        "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is x2, the "
-        "default, or for example x4 or +1; memory=host..device compares both",
-        {.excludes = {"--top", "--explain", "--objective"}}}});
+        "KEY=a..b[:STEP] or KEY=a,b,c, of several keys with commas between: predict over values of bytes, ranks, "
+        "strong-ranks (of a fixed problem), ppn, radix, cap, window, dims, memory or a parameter of the profile "
+        "(KEY=*0.5..*2 for factors); STEP is x2, the default, or for example x4, +1, or 5 for five values",
+        {.excludes = {"--top", "--explain", "--objective"}}},
+       {"--sensitivity",
+        &output->sensitivity,
+        "change each time and rate of the profile alone: the price of the choice with twice and half of it, and at "
+        "which factor another strategy is chosen",
+        {.excludes = {"--sweep", "--sparse", "--top", "--explain", "--objective"}}},
+       {"--pareto",
+        &output->pareto,
+        "the strategies that no other one beats in time, memory for forwarded blocks and partners of a rank at once",
+        {.excludes = {"--sweep", "--sensitivity", "--sparse", "--top", "--explain", "--objective"}}}});
   output->picture.add_to(command);
   command.add(
       {{"--trace",
         &output->trace,
         "also write the actions of every rank over time, with the choice: JSON for Perfetto and chrome://tracing",
-        {.excludes = {"--sweep"}}}});
+        {.excludes = {"--sweep", "--sensitivity", "--pareto"}}}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments, output] { predict(*arguments, *output); };
   return command;

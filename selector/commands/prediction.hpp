@@ -12,6 +12,7 @@
 #include "selector/commands/sweep_range.hpp"
 #include "selector/report/report.hpp"
 #include "selector/report/sweep_report.hpp"
+#include "selector/report/what_if_report.hpp"
 
 namespace commpass {
 
@@ -73,6 +74,10 @@ Predicted<Report> make_prediction(const PredictArguments& arguments);
 
 /// @throws InputError, also for switches that such exchanges have no use for, NotApplicable if nothing has a price
 Predicted<SparseReport> predict_sparse(const PredictArguments& arguments);
+
+/// What each time and rate of the profile does to the prediction and to the choice among the best points of all routes.
+/// @throws InputError, NotApplicable
+Predicted<SensitivityReport> find_sensitivity(const PredictArguments& arguments);
 
 /// Predicts every combination of values. All-to-alls are priced in closed form, as far as the named strategies have
 /// one, so that all points are priced alike.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -12,6 +13,8 @@
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/grid_strategies.hpp"
@@ -60,13 +63,13 @@ std::string even_grid(std::int64_t ranks, std::size_t dimensions) {
 void set_ranks(PatternArguments& pattern, std::int64_t ranks, const std::string& where) {
   if (ranks > std::numeric_limits<int>::max())
     throw InputError(where, fmt::format("{} ranks are too many", ranks), "use fewer");
-  if (!pattern.matrix_file.empty()) pattern.ranks = static_cast<int>(ranks);
+  if (pattern.generator.empty()) pattern.ranks = static_cast<int>(ranks);
   else if (has_key(pattern.generator, "ranks"))
     pattern.generator = with_key(pattern.generator, "ranks", std::to_string(ranks));
   else if (has_key(pattern.generator, "dims"))
     pattern.generator =
         with_key(pattern.generator, "dims", even_grid(ranks, split(key_of(pattern.generator, "dims"), 'x').size()));
-  else throw InputError(where, "a pattern file has its ranks", "sweep another key, or use --generate or --matrix");
+  else throw InputError(where, "this pattern has its ranks", "sweep another key, or another kind of pattern");
 }
 
 void set_bytes(PatternArguments& pattern, Bytes bytes, const std::string& where) {
@@ -74,6 +77,31 @@ void set_bytes(PatternArguments& pattern, Bytes bytes, const std::string& where)
   else if (has_key(pattern.generator, "bytes"))
     pattern.generator = with_key(pattern.generator, "bytes", std::to_string(bytes));
   else throw InputError(where, "this pattern has its bytes", "sweep another key, or a pattern that takes bytes");
+}
+
+/// The ranks of a generated pattern.
+std::int64_t ranks_of(const std::string& generator) {
+  std::int64_t ranks = 1;
+  const bool is_grid = has_key(generator, "dims");
+  for (const auto& size : split(key_of(generator, is_grid ? "dims" : "ranks"), 'x'))
+    ranks *= std::max<std::int64_t>(1, parse_number<int>(size).value_or(1));
+  return ranks;
+}
+
+/// Strong scaling: other ranks for one problem. A matrix and a pattern file are one. A generated pattern keeps its
+/// bytes in all: blocks between all ranks shrink with the square of the ranks, those of a fixed number of destinations
+/// with the ranks, and those between neighbours on a grid of d dimensions with the surface of the part of a rank.
+void scale_strongly(PatternArguments& pattern, std::int64_t ranks, const std::string& where) {
+  const auto before = pattern.generator;
+  set_ranks(pattern, ranks, where);
+  if (before.empty()) return;
+  const auto bytes = parse_bytes(key_of(before, "bytes"));
+  if (!bytes) throw InputError(where, "this pattern has its bytes", "use ranks, or a pattern that takes bytes");
+  const double growth = static_cast<double>(ranks_of(pattern.generator)) / static_cast<double>(ranks_of(before));
+  const auto dimensions = static_cast<double>(split(key_of(before, "dims"), 'x').size());
+  const double power = has_key(before, "dims") ? (dimensions - 1) / dimensions : has_key(before, "degree") ? 1 : 2;
+  const double scaled = std::round(static_cast<double>(*bytes) / std::pow(growth, power));
+  set_bytes(pattern, std::max<Bytes>(1, static_cast<Bytes>(scaled)), where);
 }
 
 /// May a strategy have this parameter? A window may have any.
@@ -84,13 +112,14 @@ bool takes(const std::string& strategy, const std::string& parameter) {
 }
 
 /// "tuna,radix=4" with radix 8. Of the two ways to give dimensions one remains.
-std::string with_parameter(const std::string& strategy, const std::string& parameter, std::int64_t value) {
+std::string with_parameter(const std::string& strategy, const std::string& parameter, double value) {
   std::string text;
   const auto at = strategy.find('@');
   for (const auto& piece : split(std::string_view(strategy).substr(0, at), ','))
     if (!piece.starts_with(parameter + "=") && !(parameter == "n" && piece.starts_with("dims=")))
       text += (text.empty() ? "" : ",") + std::string(piece);
-  return fmt::format("{},{}={}{}", text, parameter, value, at == std::string::npos ? "" : strategy.substr(at));
+  return fmt::format("{},{}={}{}", text, parameter, static_cast<std::int64_t>(value),
+                     at == std::string::npos ? "" : strategy.substr(at));
 }
 
 std::string names_without(const std::string& strategy, const std::vector<SweepRange>& ranges) {
@@ -98,8 +127,7 @@ std::string names_without(const std::string& strategy, const std::vector<SweepRa
   const auto at = strategy.find('@');
   for (const auto& piece : split(std::string_view(strategy).substr(0, at), ',')) {
     const bool is_swept = std::ranges::any_of(ranges, [&](const SweepRange& range) {
-      const auto& key = sweep_key(range.key, "--sweep");
-      return key.is_of_strategy && piece.starts_with(std::string(key.parameter) + "=");
+      return range.row && range.row->is_of_strategy && piece.starts_with(std::string(range.row->parameter) + "=");
     });
     if (!is_swept) text += (text.empty() ? "" : ",") + std::string(piece);
   }
@@ -111,8 +139,8 @@ std::vector<std::string> strategies_of(const PredictArguments& arguments, const 
                                        const std::string& where) {
   auto names = arguments.selection.strategy_names();
   for (const auto& range : ranges) {
-    const auto& key = sweep_key(range.key, where);
-    if (!key.is_of_strategy) continue;
+    if (!range.row || !range.row->is_of_strategy) continue;
+    const auto& key = *range.row;
     if (names.empty()) names = key.routes;
     if (std::ranges::none_of(names, [&](const std::string& name) { return takes(name, key.parameter); }))
       throw InputError(where, fmt::format("none of the strategies named takes {}", key.parameter),
@@ -127,7 +155,8 @@ class Sweep {
       : arguments_(arguments),
         ranges_(ranges),
         environment_(read_environment()),
-        machine_(arguments.selection.load_profile(environment_).machine),
+        profile_(arguments.selection.read_set_profile(environment_)),
+        machine_(with_stand_ins(profile_.machine)),
         model_(arguments.selection.cost_model()),
         named_(strategies_of(arguments, ranges, where_)) {}
 
@@ -141,7 +170,7 @@ class Sweep {
     for (const auto& name : named_) report.named.push_back(names_without(name, ranges_));
     std::vector<Setting> settings;
     for (std::size_t p = 0; p < count; ++p) {
-      std::vector<std::int64_t> values(ranges_.size());
+      std::vector<double> values(ranges_.size());
       for (std::size_t k = ranges_.size(), rest = p; k-- > 0; rest /= ranges_[k].values.size())
         values[k] = ranges_[k].values[rest % ranges_[k].values.size()];
       settings.push_back(set(std::move(values)));
@@ -166,9 +195,10 @@ class Sweep {
  private:
   /// The prediction at one point.
   struct Setting {
-    std::vector<std::int64_t> values;
+    std::vector<double> values;
     PredictArguments arguments;
     std::vector<std::string> names;
+    std::vector<std::string> parameters{};  ///< other values of parameters of the profile, as --set takes them
   };
 
   std::string describe_layout() const {
@@ -177,45 +207,59 @@ class Sweep {
     return given.layout.empty() ? environment_.layout.value_or("") : given.layout;
   }
 
-  Setting set(std::vector<std::int64_t> values) const {
-    auto arguments = arguments_;
-    auto names = named_;
+  Setting set(std::vector<double> values) const {
+    Setting setting{std::move(values), arguments_, named_};
+    auto& arguments = setting.arguments;
     for (std::size_t k = 0; k < ranges_.size(); ++k) {
-      const auto& key = sweep_key(ranges_[k].key, where_);
-      const auto value = values[k];
-      if (key.is_of_strategy) {
-        for (auto& name : names)
-          if (takes(name, key.parameter)) name = with_parameter(name, key.parameter, value);
-      } else if (ranges_[k].key == "bytes") {
-        set_bytes(arguments.pattern, value, where_);
-      } else if (ranges_[k].key == "ranks") {
+      const auto& [name, all, row] = ranges_[k];
+      const auto value = setting.values[k];
+      const auto integer = static_cast<std::int64_t>(value);
+      if (!row) {
+        setting.parameters.push_back(assignment_of(ranges_[k], value));
+      } else if (row->is_of_strategy) {
+        for (auto& strategy : setting.names)
+          if (takes(strategy, row->parameter)) strategy = with_parameter(strategy, row->parameter, value);
+      } else if (name == "bytes") {
+        set_bytes(arguments.pattern, integer, where_);
+      } else if (name == "ranks" || name == strong_ranks) {
         if (!arguments.selection.layout.layout.empty())
           throw InputError(where_, "--layout has a number of ranks", "name --ppn instead");
-        set_ranks(arguments.pattern, value, where_);
-      } else if (ranges_[k].key == "memory") {
-        arguments.selection.memory = print_value(ranges_[k].key, value);
+        (name == "ranks" ? set_ranks : scale_strongly)(arguments.pattern, integer, where_);
+      } else if (name == "memory") {
+        arguments.selection.memory = print_value(name, value);
       } else {
         if (!arguments.selection.layout.layout.empty())
           throw InputError(where_, "--layout has its ranks on a node", "leave it out");
         if (value > std::numeric_limits<int>::max())
-          throw InputError(where_, fmt::format("{} ranks on a node are too many", value), "use fewer");
+          throw InputError(where_, fmt::format("{} ranks on a node are too many", integer), "use fewer");
         arguments.selection.layout.ppn = static_cast<int>(value);
       }
     }
-    return {std::move(values), std::move(arguments), std::move(names)};
+    return setting;
+  }
+
+  /// The machine with the parameters of a point. Prices refer to it.
+  void set_machine(const std::vector<std::string>& parameters) {
+    if (parameters == parameters_) return;
+    auto profile = profile_;
+    set_parameters(profile, parameters, where_);
+    machine_ = with_stand_ins(std::move(profile.machine));
+    parameters_ = parameters;
   }
 
   /// A point whose pattern there cannot be, of few ranks for example, is told as such.
   SweepPoint predict(const Setting& setting, std::exception_ptr& first_error) {
     SweepPoint point;
     point.values = setting.values;
+    set_machine(setting.parameters);
     std::vector<std::optional<Strategy>> strategies;
     try {
       strategies = parse(setting);
       find_pricing(setting.arguments, strategies);
     } catch (const InputError& error) {
-      const bool is_swept = std::ranges::any_of(
-          ranges_, [](const SweepRange& range) { return range.key == "bytes" || range.key == "ranks"; });
+      const bool is_swept = std::ranges::any_of(ranges_, [](const auto& range) {
+        return range.key == "bytes" || range.key == "ranks" || range.key == strong_ranks;
+      });
       if (!is_swept) throw;  // it is the same pattern at all points
       if (!first_error) first_error = std::current_exception();
       point.named.resize(setting.names.size());
@@ -283,6 +327,11 @@ class Sweep {
     if (const auto* const users = users_way(ranking, place)) point.standard_s = users->cost.seconds;
     const auto library = std::ranges::find(ranking, "mpi", [](const Candidate& c) { return to_string(c.strategy); });
     if (library != ranking.end()) point.mpi_s = library->cost.seconds;
+    for (const auto& candidate : ranking) {
+      auto& best_s =
+          point.by_route.try_emplace(route_and_path(candidate.strategy), candidate.cost.seconds).first->second;
+      best_s = std::min(best_s, candidate.cost.seconds);
+    }
   }
 
   /// A name that no value makes a strategy of is wrong in something else.
@@ -320,7 +369,9 @@ class Sweep {
   const PredictArguments& arguments_;
   const std::vector<SweepRange>& ranges_;
   Environment environment_;
+  Profile profile_;  // without stand-ins, which follow from the parameters of a point
   Machine machine_;
+  std::vector<std::string> parameters_;  // with which machine_ differs from profile_
   CostModel model_;
   std::vector<std::string> named_;
   std::string evaluation_;

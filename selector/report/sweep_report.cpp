@@ -3,42 +3,55 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/parameters.hpp"
 #include "selector/choose/baseline.hpp"
 
 namespace commpass {
+
+std::string people_key(const std::string& key) { return key.substr(0, key.find_last_not_of("=*") + 1); }
 
 namespace {
 
 bool is_size(const std::string& key) { return key == "bytes" || key == "cap"; }
 bool is_memory(const std::string& key) { return key == "memory"; }
 
-Json json_value(const std::string& key, std::int64_t value) {
-  return is_memory(key) ? Json(print_value(key, value)) : Json(value);
+/// Of a parameter of the profile, which ends in '=' or, for factors, in '*'.
+bool is_parameter(const std::string& key) { return key.ends_with('=') || key.ends_with('*'); }
+
+Json json_value(const std::string& key, double value) {
+  if (is_memory(key)) return print_value(key, value);
+  return is_parameter(key) ? Json(value) : Json(static_cast<std::int64_t>(value));
 }
+
+/// The name in JSON and CSV: "network.alpha_s" of values, "network.alpha_s*" of factors.
+std::string json_key(const std::string& key) { return key.ends_with('=') ? people_key(key) : key; }
 
 /// "ranks=64; bytes from 4KiB to 8KiB: two-step gives way to standard".
 std::string describe_crossover(const SweepReport& report, const Crossover& crossover) {
   const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
   std::vector<std::string> others;
   for (std::size_t k = 0; k < report.keys.size(); ++k)
-    if (k != crossover.key) others.push_back(report.keys[k] + "=" + print_value(report.keys[k], before.values[k]));
+    if (k != crossover.key)
+      others.push_back(people_key(report.keys[k]) + "=" + print_value(report.keys[k], before.values[k]));
   const auto& key = report.keys[crossover.key];
-  return fmt::format("{}{}{} from {} to {}: {} gives way to {}", join(others, ", "), others.empty() ? "" : "; ", key,
-                     print_value(key, before.values[crossover.key]), print_value(key, after.values[crossover.key]),
-                     route_and_path(before.chosen->strategy), route_and_path(after.chosen->strategy));
+  return fmt::format("{}{}{} from {} to {}: {} gives way to {}", join(others, ", "), others.empty() ? "" : "; ",
+                     people_key(key), print_value(key, before.values[crossover.key]),
+                     print_value(key, after.values[crossover.key]), route_and_path(before.chosen->strategy),
+                     route_and_path(after.chosen->strategy));
 }
 
 Json json_of(const SweepReport& report, const Crossover& crossover) {
   const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
   const auto& key = report.keys[crossover.key];
-  Json entry{{"key", key}};
+  Json entry{{"key", json_key(key)}};
   for (std::size_t k = 0; k < report.keys.size(); ++k)
-    if (k != crossover.key) entry["at"][report.keys[k]] = json_value(report.keys[k], before.values[k]);
+    if (k != crossover.key) entry["at"][json_key(report.keys[k])] = json_value(report.keys[k], before.values[k]);
   entry["from"] = json_value(key, before.values[crossover.key]);
   entry["to"] = json_value(key, after.values[crossover.key]);
   entry["before"] = route_and_path(before.chosen->strategy);
@@ -64,8 +77,8 @@ const SweepPoint* best_of(const SweepReport& report) {
 
 /// Do the keys change only the strategy? Then the report names the best point.
 bool is_of_strategies(const SweepReport& report) {
-  return std::ranges::none_of(report.keys, [](const std::string& key) {
-    return key == "bytes" || key == "ranks" || key == "ppn" || is_memory(key);
+  return std::ranges::all_of(report.keys, [](const std::string& key) {
+    return key == "radix" || key == "cap" || key == "window" || key == "dims";
   });
 }
 
@@ -87,22 +100,33 @@ std::string SweepPoint::speed() const {
 
 std::string route_and_path(const Strategy& strategy) { return strategy.route + to_string(strategy.path); }
 
-std::string print_value(const std::string& key, std::int64_t value) {
+std::string print_value(const std::string& key, double value) {
   if (is_memory(key)) return name_of(value == memory_device ? DataPlace::device : DataPlace::host);
-  return is_size(key) ? print_bytes(value) : std::to_string(value);
+  if (key.ends_with('*')) return "*" + fmt::format("{:.4g}", value);
+  if (key.ends_with('=')) {
+    const auto name = people_key(key.substr(key.rfind('.') + 1));
+    const auto row = std::ranges::find(machine_parameters(), name, [](const auto& r) { return std::string(r.key); });
+    if (row == machine_parameters().end()) return csv_number(value);
+    return format_parameter(row->unit, row->is_integer() ? ParameterValue(std::llround(value)) : ParameterValue(value));
+  }
+  const std::int64_t integer = std::llround(value);
+  return is_size(key) ? print_bytes(integer) : std::to_string(integer);
 }
 
-std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key) {
-  std::vector<std::int64_t> values;
+std::vector<double> values_of(const SweepReport& report, std::size_t key) {
+  std::vector<double> values;
   for (const auto& point : report.points)
     if (std::ranges::find(values, point.values[key]) == values.end()) values.push_back(point.values[key]);
   return values;
 }
 
 std::vector<std::string> notes_of(const SweepReport& report) {
+  // The numbers of stand-ins change with a parameter of the profile.
+  const auto words = [](const std::string& note) { return note.substr(0, note.find_first_of("0123456789")); };
   std::vector<std::string> notes;
   for (const auto& point : report.points)
-    if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
+    if (!point.note.empty() && std::ranges::find(notes, words(point.note), words) == notes.end())
+      notes.push_back(point.note);
   return notes;
 }
 
@@ -145,9 +169,10 @@ Table points_of(const SweepReport& report, bool has_ties) {
   const auto ties = [](const SweepPoint& point) { return point.ties.strategies.size(); };
   const auto mpi_s = [](const SweepPoint& point) { return seconds_cell(point.mpi_s); };
   for (std::size_t k = 0; k < report.keys.size(); ++k)
-    add({report.keys[k], report.keys[k], 8, {}, k == 0 ? std::size_t{0} : 2}, [&](const SweepPoint& point) {
-      return Cell(json_value(report.keys[k], point.values[k]), print_value(report.keys[k], point.values[k]));
-    });
+    add({json_key(report.keys[k]), people_key(report.keys[k]), 8, {}, k == 0 ? std::size_t{0} : 2},
+        [&](const SweepPoint& point) {
+          return Cell(json_value(report.keys[k], point.values[k]), print_value(report.keys[k], point.values[k]));
+        });
   add_if_chosen({"chosen", "chosen"}, [](const SweepPoint& point) { return to_string(as_run(*point.chosen)); });
   add_if_chosen({"predicted_s", "predicted", 9},
                 [](const SweepPoint& point) { return seconds_cell(point.chosen->cost.seconds); });
@@ -170,6 +195,11 @@ Table points_of(const SweepReport& report, bool has_ties) {
       if (point.named[i]) named[report.named[i]] = *point.named[i];
     return named.is_null() ? Cell() : Cell(named);
   });
+  add(json_column("by_route"), [&](const SweepPoint& point) {
+    Json times;
+    for (const auto& [route, seconds] : point.by_route) times[route] = seconds;
+    return times.is_null() ? Cell() : Cell(times);
+  });
   add(json_column("note"), [&](const SweepPoint& point) { return if_any(point.note); });
   for (std::size_t i = 0; i < report.named.size(); ++i)
     add(csv_column(report.named[i] + " predicted_s"),
@@ -183,12 +213,66 @@ Table points_of(const SweepReport& report, bool has_ties) {
   return table;
 }
 
+/// The names of a table of prices: those that are fastest somewhere, then those that come nearest to it.
+std::vector<std::string> priced_names(const SweepReport& report) {
+  std::map<std::string, double> nearest;  // least ratio to the fastest of a point
+  for (const auto& point : report.points) {
+    const auto prices = prices_of(report, point);
+    const auto least = std::ranges::min_element(prices, {}, &std::pair<const std::string, Seconds>::second);
+    for (const auto& [name, seconds] : prices) {
+      const double ratio = least->second > 0 ? seconds / least->second : 1;
+      const auto [entry, is_new] = nearest.try_emplace(name, ratio);
+      if (!is_new) entry->second = std::min(entry->second, ratio);
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, ratio] : nearest) names.push_back(name);
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return nearest[name]; });
+  return names;
+}
+
+/// The predicted time of each named strategy, or of the best of each route, over one key. As many columns as a line has
+/// room for; the fastest of a row has an asterisk.
+Table prices_table(const SweepReport& report) {
+  Table table{.key = {}, .forms = Forms::text, .caption = {}};
+  const auto key = people_key(report.keys[0]);
+  auto room = text_columns - std::max<std::size_t>(8, key.size());
+  table.column({.key = {}, .heading = key, .width = 8, .gap = 0}, report.points,
+               [&](const SweepPoint& point) { return Cell(print_value(report.keys[0], point.values[0])); });
+  for (const auto& name : priced_names(report)) {
+    constexpr std::size_t narrowest = 9, gap = 2;
+    const auto width = std::max(name.size(), narrowest);
+    if (width + gap > room) break;
+    room -= width + gap;
+    table.column({.key = {}, .heading = name, .width = static_cast<int>(width), .if_absent = "-"}, report.points,
+                 [&](const SweepPoint& point) {
+                   const auto prices = prices_of(report, point);
+                   const auto own = prices.find(name);
+                   if (own == prices.end()) return Cell();
+                   const bool is_fastest = std::ranges::all_of(
+                       prices, [&](const auto& other) { return comparable(own->second) <= comparable(other.second); });
+                   return Cell((is_fastest ? "* " : "") + format_seconds(own->second));
+                 });
+  }
+  return table;
+}
+
 }  // namespace
+
+std::map<std::string, Seconds> prices_of(const SweepReport& report, const SweepPoint& point) {
+  if (report.named.empty()) return point.by_route;
+  std::map<std::string, Seconds> prices;
+  for (std::size_t i = 0; i < point.named.size(); ++i)
+    if (point.named[i]) prices[report.named[i]] = *point.named[i];
+  return prices;
+}
 
 Document document_of(const SweepReport& report) {
   const auto tied = std::ranges::count_if(report.points, [](const auto& p) { return !p.ties.strategies.empty(); });
   Document document(report.context);
-  document.facts({{"keys", report.keys}, {"uncertainty", report_uncertainty(report)}});
+  std::vector<std::string> keys;
+  for (const auto& key : report.keys) keys.push_back(json_key(key));
+  document.facts({{"keys", keys}, {"uncertainty", report_uncertainty(report)}});
   document.text("\n");
   document.add(points_of(report, tied > 0));
   if (tied > 0)
@@ -196,6 +280,12 @@ Document document_of(const SweepReport& report) {
         "\nTies: at {} of {} points this profile cannot tell several strategies from the fastest by prediction ({}); "
         "the simplest of these is taken.\n",
         tied, report.points.size(), format_share(report_uncertainty(report))));
+  if (report.keys.size() == 1 && report.points.size() > 1)
+    if (auto prices = prices_table(report); prices.columns.size() > 2) {
+      document.text(fmt::format("\nPredicted time {}, the fastest marked:\n",
+                                report.named.empty() ? "of the best of each route" : "by strategy"));
+      document.add(std::move(prices));
+    }
   auto list = Json::array();
   for (const auto& crossover : crossovers(report)) {
     if (list.empty()) document.text("\nCrossovers:\n");

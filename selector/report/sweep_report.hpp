@@ -1,7 +1,7 @@
 // The report of `predict --sweep`: the choice and its predicted time over ranges of keys.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,12 +14,13 @@ namespace commpass {
 
 /// One combination of values.
 struct SweepPoint {
-  std::vector<std::int64_t> values;           ///< by key
+  std::vector<double> values;                 ///< by key; integers, but of parameters of the profile
   int nodes = 0;                              ///< of its layout; 0: none, see `reason`
   std::optional<Candidate> chosen;            ///< nothing: no strategy is applicable
   Ties ties{};                                ///< of the choice
   std::optional<Seconds> standard_s;          ///< one message for each block; nothing: no price
   std::optional<Seconds> mpi_s{};             ///< the call of the MPI library; nothing: no price
+  std::map<std::string, Seconds> by_route{};  ///< the shortest of each route (route_and_path) that has a price
   std::vector<std::optional<Seconds>> named;  ///< of each named strategy; nothing: it is not applicable
   std::string reason;                         ///< why no strategy is applicable
   std::string note;                           ///< parameters that the profile lacks for the choice (profile_note.hpp)
@@ -34,7 +35,7 @@ struct SweepPoint {
 
 struct SweepReport {
   ReportContext context;
-  std::vector<std::string> keys;   ///< the last one varies fastest
+  std::vector<std::string> keys;   ///< see SweepRange; the last one varies fastest
   std::vector<std::string> named;  ///< named strategies without the parameters that are keys; empty: all are candidates
   std::vector<SweepPoint> points;  ///< all combinations
 };
@@ -49,13 +50,20 @@ struct Crossover {
 std::vector<Crossover> crossovers(const SweepReport& report);
 
 /// The values of a key in the order of the report, each once.
-std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key);
-/// The notes of the points, each once.
+std::vector<double> values_of(const SweepReport& report, std::size_t key);
+/// The notes of the points, of those that differ only in their numbers the first.
 std::vector<std::string> notes_of(const SweepReport& report);
 /// Values of the key `memory`.
-inline constexpr std::int64_t memory_host = 1, memory_device = 2;
-/// The value as users write it: "4KiB" of bytes, "device" of memory.
-std::string print_value(const std::string& key, std::int64_t value);
+inline constexpr double memory_host = 1, memory_device = 2;
+/// The value as users write it: "4KiB" of bytes, "device" of memory, "1.5 us" of a parameter of the profile
+/// ("…alpha_s="), "2" of a factor of it ("…alpha_s*").
+std::string print_value(const std::string& key, double value);
+
+/// The key without the sign behind that of a parameter.
+std::string people_key(const std::string& key);
+
+/// By name, the predicted time at a point of each named strategy, else of the best of each route.
+std::map<std::string, Seconds> prices_of(const SweepReport& report, const SweepPoint& point);
 
 Document document_of(const SweepReport& report);
 

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return fuzz::accept_or_refuse([&] {
     std::size_t points = 1;
     for (const auto& range : parse_sweep(fuzz::text_of(data, size))) {
-      fuzz::expect(!range.values.empty() && range.values.front() >= 1);
+      fuzz::expect(!range.values.empty() && range.values.front() > 0);
+      fuzz::expect(!range.row || range.values.front() >= 1);
       fuzz::expect(std::ranges::adjacent_find(range.values, std::greater_equal()) == range.values.end());
       points *= range.values.size();
     }

@@ -15,7 +15,7 @@
 namespace commpass {
 namespace {
 
-SweepPoint point(std::vector<std::int64_t> values, const char* strategy, Seconds seconds) {
+SweepPoint point(std::vector<double> values, const char* strategy, Seconds seconds) {
   SweepPoint result;
   result.values = std::move(values);
   if (strategy) {

@@ -63,6 +63,12 @@ TEST(SetParameters, ReplacesOrMultipliesWhatMatches) {
   EXPECT_DOUBLE_EQ(all.host.by_level[0]->protocols[0].alpha_s, 3e-6);
   EXPECT_DOUBLE_EQ(all.host.by_level[1]->protocols[0].alpha_s, 12e-6);
   EXPECT_EQ(with({"operations.ranks=8", "operations.ranks*2"}).machine.operations.ranks, 16) << "in their order";
+  EXPECT_DOUBLE_EQ(with({"network.alpha_s=+1e-6"}).machine.host.by_level[1]->protocols[0].alpha_s, 5e-6);
+  EXPECT_DOUBLE_EQ(with({"network.alpha_s=+-1e-6"}).machine.host.by_level[1]->protocols[0].alpha_s, 3e-6);
+  EXPECT_EQ(with({"node.up_rate_bytes_per_s=2e10"}).machine, with({"levels.node.up_rate_bytes_per_s=2e10"}).machine)
+      << "the shortest name, not that of protocols";
+  EXPECT_EQ(with({"node.alpha_s*3"}).machine.host.by_level[1], profile().machine.host.by_level[1]);
+  EXPECT_EQ(with({"rendezvous.alpha_s=*2"}).machine.host.by_level[0]->protocols[0].alpha_s, 1e-6) << "another protocol";
   EXPECT_EQ(with({}).machine, profile().machine);
 }
 
@@ -81,8 +87,11 @@ TEST(SetParameters, SetsAbsentParametersAndSizesWithUnits) {
 TEST(SetParameters, RefusesWhatAProfileCannotHave) {
   expect_sentence(refusal("levels.nod.up_rate_bytes_per_s=1"),
                   {"profile mine has no parameter levels.nod.up_rate", "did you mean levels.node.up_rate_bytes_per_s"});
-  expect_sentence(refusal("alpha_next_s=1"), {"did you mean levels.*.host.*.alpha_next_s"});
+  expect_sentence(refusal("alpha_next=1"), {"did you mean levels.*.host.*.alpha_next_s"});
   expect_sentence(refusal("levels.node.up_rate=1"), {"did you mean levels.node.up_rate_bytes_per_s?"});
+  expect_sentence(refusal("host.node.alpha_s=1"), {"profile mine has no parameter host.node.alpha_s"});
+  expect_sentence(refusal("network.alpha_s=+x"), {"x is no summand"});
+  expect_sentence(refusal("network.alpha_s=+-1"), {"levels.network.host.all.alpha_s cannot be raised by -1"});
   expect_sentence(refusal("node.aggregate_rate=1"), {"did you mean levels.*.host.aggregate_rate_bytes_per_s?"});
   expect_sentence(refusal("levels.network.up_rate_bytes_per_s=1"), {"has no parameter"});
   expect_sentence(refusal("local.copy_block_s=-1"), {"local.copy_block_s cannot be -1", "use a number, 0 or more"});
