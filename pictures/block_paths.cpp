@@ -66,7 +66,7 @@ std::vector<BlockPath> trace_blocks(const Route& route, const Pattern& pattern, 
   return paths;
 }
 
-Picture draw_block_paths(const ExchangeView& view, const std::string& id) {
+Picture draw_block_paths(const ExchangeView& view, const Frame& frame) {
   const auto& layout = view.layout;
   if (layout.ranks() > path_ranks_max)
     throw InputError("--picture paths", fmt::format("{} ranks are too many to draw", layout.ranks()),
@@ -80,7 +80,7 @@ Picture draw_block_paths(const ExchangeView& view, const std::string& id) {
   const auto summary = forwarders.empty() ? fmt::format("No rank forwards blocks of rank {}.", view.traced)
                                           : fmt::format("Ranks that forward blocks of rank {}: {}.", view.traced,
                                                         join(forwarders, ", "));
-  Svg svg(id, "Paths of blocks: " + shorten(strategy, 15, 560),
+  Svg svg(frame, "Paths of blocks: " + strategy,
           fmt::format("Which ranks hold the blocks of rank {} after each stage of {}, on {}. {}", view.traced, strategy,
                       layout.describe(), summary));
   constexpr double left = 100, right = 60, row = 22, node_gap = 14, caption = 20, label_width = 190;
@@ -92,7 +92,7 @@ Picture draw_block_paths(const ExchangeView& view, const std::string& id) {
   const auto y_of = [&](Rank rank) { return top + (rank + 0.5) * row + layout.node(rank) * node_gap; };
   const double bottom = top + layout.ranks() * row + (layout.nodes() - 1) * node_gap;
   const double step = std::min(
-      label_width, (picture_width - left - right) / static_cast<double>(std::max<std::size_t>(1, stages.size())));
+      label_width, (frame.width - left - right) / static_cast<double>(std::max<std::size_t>(1, stages.size())));
   const auto x_of = [&](std::size_t after) { return left + step * static_cast<double>(after); };
   for (int node = 0; node < layout.nodes(); ++node) {
     const auto ranks = layout.ranks_of(node);

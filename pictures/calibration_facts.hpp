@@ -6,6 +6,7 @@
 
 #include "model/base/types.hpp"
 #include "model/machine/profile.hpp"
+#include "pictures/svg.hpp"
 #include "selector/report/document.hpp"
 
 namespace commpass {
@@ -26,7 +27,7 @@ std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const s
 
 /// A point for each, the diagonal, and a band of 15 % around it.
 /// @param prices  at least one
-Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id = "measured");
+Picture draw_measured(const std::vector<MeasuredPrice>& prices, const Frame& frame = "measured");
 
 /// The intervals of α and β of one level and protocol.
 struct FittedInterval {

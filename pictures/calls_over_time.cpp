@@ -19,7 +19,7 @@ namespace commpass {
 namespace {
 
 constexpr std::size_t strips_max = 12;
-constexpr double width = picture_width, left = 62, right = 24, line_height = 16, strip_height = 36, apart = 12;
+constexpr double left = 62, right = 24, line_height = 16, strip_height = 36, apart = 12;
 
 /// A part of the run.
 struct Part {
@@ -162,7 +162,8 @@ Legend legend_of(const std::vector<Strip>& strips, const Advice& advice) {
 
 }  // namespace
 
-Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
+Picture draw_calls_over_time(const Advice& advice, const Frame& frame) {
+  const double width = frame.width;
   const auto strips = strips_of(advice);
   if (strips.empty() || advice.record.run_s <= 0)
     throw InputError(advice.origin, "no exchange was recorded, so there is nothing to draw", "record another run");
@@ -171,7 +172,7 @@ Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
   for (const auto& strip : drawn) share_max = std::max(share_max, strip.share_max());
   std::string listed;
   for (const auto& strip : drawn) append(listed, " {}: {}.", name_of(strip), summary_of(strip, advice));
-  Svg svg(id, "When the program exchanges", "How much of each part of the run passes in which calls." + listed);
+  Svg svg(frame, "When the program exchanges", "How much of each part of the run passes in which calls." + listed);
   std::string words =
       "Time in calls, apart from waiting for late ranks, on the rank with the most, as a share of each part of the "
       "run. "

@@ -103,15 +103,22 @@ void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double fro
   }
 }
 
+/// The part by which a predicted time may be off: of a profile with a verdict, and of a sample of nodes.
+double error_of(const Candidate& candidate, const Report& report) {
+  return std::hypot(report.ties.uncertainty, candidate.cost.sampling_error);
+}
+
 /// Draws bars on one scale. @return the y below
-double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, const Report& report, double y) {
+double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, const Report& report, double y,
+                 const Frame& frame) {
   Seconds longest = 0;
-  for (const auto* candidate : candidates) longest = std::max(longest, candidate->cost.seconds);
+  for (const auto* candidate : candidates)
+    longest = std::max(longest, candidate->cost.seconds * (1 + error_of(*candidate, report)));
   if (longest <= 0) longest = 1e-6;  // any scale
-  const Axis axis{Scale::linear, 0, longest, left, picture_width - right};
+  const Axis axis{Scale::linear, 0, longest, left, frame.width - right};
   constexpr double row = 50, bar = 18;
   const double end = y + row * static_cast<double>(candidates.size());
-  draw_bottom_axis(svg, axis, end, y, "", time_label, 7);
+  draw_bottom_axis(svg, axis, end, y, "", time_label, frame.ticks(7));
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const ReportRow& r) { return to_string(r.candidate.strategy); });
   for (const auto* candidate : candidates) {
@@ -120,10 +127,12 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
     auto label = fmt::format("{} · {}", name, format_seconds(candidate->cost.seconds));
     if (is_chosen) label += " · chosen";
     else if (chosen != report.rows.end() && chosen->candidate.cost.seconds > 0 && baseline_of(candidate->strategy))
-      label += fmt::format(" · {} times as long as the chosen one",
+      label += fmt::format(" · {} times the chosen one",
                            format_fixed(candidate->cost.seconds / chosen->candidate.cost.seconds, 2));
-    if (report.ties.contains(candidate->strategy)) label += " · tie";
-    svg.text(left, y + 15, label, is_chosen ? "ink strong" : "ink");
+    const bool is_tie = report.ties.contains(candidate->strategy);
+    if (is_tie) label += " · tie";
+    constexpr double label_size = 12;
+    svg.text(left, y + 15, shorten(label, label_size, frame.width - left), is_chosen ? "ink strong" : "ink");
     Seconds begin = 0;
     for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
       const auto& stage = candidate->cost.stages[s];
@@ -134,6 +143,11 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
       if (candidate->cost.stages.size() > 1 && to - from > text_width(number, 9) + 3)
         svg.text((from + to) / 2, y + 21 + bar + 9, number, "dim", Anchor::middle, 9);
     }
+    const auto seconds = candidate->cost.seconds, error = error_of(*candidate, report);
+    if (is_tie && seconds > 0) svg.hatch(left, y + 21, axis.at(seconds) - left, bar);
+    if (error > 0)
+      svg.whisker(axis.at(seconds * std::max(0.0, 1 - error)), y + 21 + bar / 2, axis.at(seconds * (1 + error)),
+                  y + 21 + bar / 2);
     y += row;
   }
   return end + 24;
@@ -141,7 +155,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
 
 }  // namespace
 
-Picture draw_cost_bars(const Report& report, std::size_t top, const std::string& id) {
+Picture draw_cost_bars(const Report& report, std::size_t top, const Frame& frame) {
   const auto candidates = shown(report, top);
   const auto is_baseline = [](const Candidate* c) { return baseline_of(c->strategy) != nullptr; };
   Seconds longest_own = 0, longest_baseline = 0;
@@ -154,28 +168,30 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const std::string&
   std::vector<std::string> listed;
   for (const auto* candidate : candidates)
     listed.push_back(to_string(candidate->strategy) + " " + format_seconds(candidate->cost.seconds));
-  Svg svg(id, "What strategies spend their time on",
+  Svg svg(frame, "What strategies spend their time on",
           fmt::format("Predicted time of one exchange by strategy, stage and cost part: {}. Chosen: {}.",
                       join(listed, ", "), report.chosen));
+  const bool has_error = std::ranges::any_of(candidates, [&](const Candidate* c) { return error_of(*c, report) > 0; });
   double y = svg.head(fmt::format(
       "Predicted, one exchange: {}. Numbers below a bar are stages; each is divided as the critical path to its last "
-      "finish is.",
-      inputs_of(report.context)));
+      "finish is.{}{}",
+      inputs_of(report.context), has_error ? " A line at the end of a bar: the uncertainty of the prediction." : "",
+      report.ties.strategies.empty() ? "" : " Hatched: a tie with the fastest by prediction."));
   Legend legend;
   for (std::size_t p = 0; p < std::size(parts); ++p)
     if (std::ranges::any_of(candidates, [&](const Candidate* c) {
           return std::ranges::any_of(c->cost.stages, [&](const StageCost& stage) { return stage.parts[p] > 0; });
         }))
       legend.emplace_back(parts[p].look, parts[p].name);
-  y = svg.legend(left, y, picture_width - 2 * left, legend) + 2;
+  y = svg.legend(left, y, frame.width - 2 * left, legend) + 2;
   constexpr double enlarged_ratio_min = 2.5;
   const bool enlarges = !own.empty() && longest_baseline > enlarged_ratio_min * longest_own;
   auto first = candidates;
   if (enlarges) std::erase_if(first, [&](const Candidate* c) { return !is_baseline(c) && c != own.front(); });
-  y = draw_bars(svg, first, report, y);
+  y = draw_bars(svg, first, report, y, frame);
   if (enlarges) {
     svg.text(left, y + 20, "Enlarged", "ink strong");
-    y = draw_bars(svg, own, report, y + 28);
+    y = draw_bars(svg, own, report, y + 28, frame);
   }
   if (const auto tied = describe_ties(report); !tied.empty())
     y = svg.paragraph(y + 14, "Chosen: " + report.chosen + ". " + tied + ".");

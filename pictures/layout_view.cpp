@@ -26,14 +26,15 @@ Move move_of(const Layout& layout, std::span<const Rank> positions, Rank rank) {
 
 }  // namespace
 
-Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id) {
+Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const Frame& frame) {
   if (layout.ranks() > drawn_ranks_max)
     throw InputError("--picture layout", fmt::format("{} ranks are too many to draw", layout.ranks()),
                      fmt::format("use at most {}", drawn_ranks_max));
   std::array<int, 3> moved{};
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     ++moved[static_cast<std::size_t>(move_of(layout, positions, rank))];
-  constexpr double width = picture_width, left = picture_margin, apart = 10, square = 11, step = 13, caption = 16;
+  const double width = frame.width;
+  constexpr double left = picture_margin, apart = 10, square = 11, step = 13, caption = 16;
   // Boxes are nearly square.
   const auto columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(layout.max_ppn() * 1.6))));
   const int lines = (layout.max_ppn() + columns - 1) / columns;
@@ -47,7 +48,7 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
                 "Placement: {} ranks play the part of a rank of another node, {} of another rank of their node, "
                 "{} their own.",
                 moved[2], moved[1], moved[0]);
-  Svg svg(id, "Layout: " + layout.describe(),
+  Svg svg(frame, "Layout: " + layout.describe(),
           fmt::format("{}: which ranks sit on which node. {}", layout.describe(), summary));
   double y = svg.head(summary + " Squares are ranks, in their order.");
   Legend legend;

@@ -104,7 +104,7 @@ Document numbers_of(const ExchangeView& view, const std::vector<Matrix>& matrice
 
 }  // namespace
 
-Picture draw_matrices(const ExchangeView& view, const std::string& id) {
+Picture draw_matrices(const ExchangeView& view, const Frame& frame) {
   const auto matrices = matrices_of(view);
   Shades shades;
   std::string totals;
@@ -114,9 +114,9 @@ Picture draw_matrices(const ExchangeView& view, const std::string& id) {
     append(totals, "; {}: {}", matrix.name, matrix.totals());
   }
   constexpr double left = 30, side = 236, apart = 24, caption = 42;
-  constexpr int in_a_row = 3;
+  const auto in_a_row = static_cast<std::size_t>(std::max(1.0, (frame.width - left + apart) / (side + apart)));
   const auto strategy = to_string(view.strategy);
-  Svg svg(id, "Traffic between ranks: " + shorten(strategy, 15, 560),
+  Svg svg(frame, "Traffic between ranks: " + strategy,
           fmt::format("Bytes by sender (down) and receiver (to the right), in the pattern and in each stage of {}{}.",
                       strategy, totals));
   const auto ranks_of = [](int ranks) { return ranks == 1 ? "a rank" : fmt::format("{} ranks", ranks); };

@@ -34,7 +34,7 @@ std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const s
   return prices;
 }
 
-Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id) {
+Picture draw_measured(const std::vector<MeasuredPrice>& prices, const Frame& frame) {
   constexpr double band = 0.15;
   ValueRange times;
   std::vector<double> errors;
@@ -49,9 +49,10 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
       "Half of {} predictions are within {:.1f} % of the measured times (predicted ÷ measured − 1), {} within 15 %; at "
       "worst one is {:.0f} % off.",
       prices.size(), 100 * median(errors), within, 100 * std::ranges::max(errors));
-  constexpr double left = 84, right = 24, side = 420, margin = 1.3;
+  constexpr double left = 84, right = 24, margin = 1.3;
+  const double side = std::min(420.0, frame.width - left - right);
   const double least = times.min / margin, most = times.max * margin;
-  Svg svg(id, "Predicted and measured", summary);
+  Svg svg(frame, "Predicted and measured", summary);
   double top = svg.head(summary);
   Legend legend;
   for (const auto& price : prices) {
@@ -59,7 +60,7 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
     if (std::ranges::find(legend, route, &Legend::value_type::second) == legend.end())
       legend.emplace_back(look_of_route(route), route);
   }
-  top = svg.legend(left, top, picture_width - left - right, legend) + 8;
+  top = svg.legend(left, top, frame.width - left - right, legend) + 8;
   const Axis across{Scale::log10, least, most, left, left + side}, up{Scale::log10, least, most, top + side, top};
   draw_left_axis(svg, up, left, left + side, time_label, 7);
   draw_bottom_axis(svg, across, top + side, top, "measured", time_label, 7);

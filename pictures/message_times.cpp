@@ -172,7 +172,7 @@ Document numbers_of(const std::vector<Line>& lines, const std::vector<Residual>&
 
 }  // namespace
 
-Picture draw_message_times(const Profile& profile, const Profile* other, const std::string& id) {
+Picture draw_message_times(const Profile& profile, const Profile* other, const Frame& frame) {
   const auto& machine = profile.machine;
   auto lines = lines_of(machine, false);
   if (other)
@@ -188,13 +188,14 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
   const auto residuals = residuals_of(timed, lines);
   for (const auto& residual : residuals) times.add(residual.timed->seconds);
   times.min = std::min(times.min, times.max);
-  constexpr double left = 84, right = 24, width = picture_width - left - right, height = 380;
+  constexpr double left = 84, right = 24, height = 380;
+  const double width = frame.width - left - right;
   const auto title = "What messages cost: " + machine.name + (other ? " and " + other->machine.name : "");
   std::string listed;
   for (const auto& line : lines)
     append(listed, " {} ({}): {} for a byte, {} for 1 MiB.", line.name, line.machine, format_seconds(line.seconds(1)),
            format_seconds(line.seconds(1 << 20)));
-  Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed);
+  Svg svg(frame, title, "The time of a message over its size, as the profile's fitted lines say." + listed);
   std::string words =
       "Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from here on "
       "MPI uses another protocol. Bands, where the profile has them: what the fits leave open.";
@@ -209,7 +210,7 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
   draw_left_axis(svg, up, left, left + width, time_label, 9);
   draw_bottom_axis(
       svg, across, top + height, top, "bytes of a message",
-      [](double v) { return print_bytes(static_cast<Bytes>(v + 0.5)); }, 13);
+      [](double v) { return print_bytes(static_cast<Bytes>(v + 0.5)); }, frame.ticks(13));
   const auto fits = fitted_intervals(profile);
   for (const auto& line : lines)
     if (line.machine == machine.name && !line.is_next && line.look.overlay == 0)

@@ -14,6 +14,7 @@
 #include "model/route/route.hpp"
 #include "model/route/strategy.hpp"
 #include "model/schedule/schedule.hpp"
+#include "pictures/svg.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/document.hpp"
 #include "selector/report/report.hpp"
@@ -53,29 +54,30 @@ Trace trace_view(const ExchangeView& view, const Machine& machine);
 // Predictions.
 
 /// A bar for each strategy: the baselines, then the best of the ranking. Each stage is divided as the critical path to
-/// its last finish is (CostPart). If the baselines are much longer, the other bars are drawn again, enlarged.
+/// its last finish is (CostPart). A whisker is the uncertainty of the prediction, and ties are hatched. If the
+/// baselines are much longer, the other bars are drawn again, enlarged.
 /// @param top  the number of strategies of the ranking; at least 1
-Picture draw_cost_bars(const Report& report, std::size_t top = 6, const std::string& id = "cost-bars");
+Picture draw_cost_bars(const Report& report, std::size_t top = 6, const Frame& frame = "cost-bars");
 
-/// A line for each named strategy, or for the choice, and one for sending directly. Dashed lines separate choices of
-/// different routes. Axes are logarithmic, except for keys with few values.
+/// A line for each named strategy, or for the best of each route that is chosen somewhere, and lines for sending
+/// directly and for the MPI library's call. Whiskers are the uncertainty of the profile. Dashed lines separate choices
+/// of different routes. Axes are logarithmic, except for keys with few values.
 /// @throws InputError unless the sweep has one key, and a point with a predicted time
-Picture draw_sweep_lines(const SweepReport& report, const std::string& id = "sweep");
+Picture draw_sweep_lines(const SweepReport& report, const Frame& frame = "sweep");
 
 /// A cell for each point: the route of the choice by colour and name, and its speed-up over sending directly. Ties are
-/// hatched. A dagger marks choices that depend on parameters that the profile lacks. The first key goes up, the second
-/// to the right.
+/// hatched. A note tells which parameters the profile lacks. The first key goes up, the second to the right.
 /// @throws InputError unless the sweep has two keys
-Picture draw_strategy_map(const SweepReport& report, const std::string& id = "strategy-map");
+Picture draw_strategy_map(const SweepReport& report, const Frame& frame = "strategy-map");
 
 // Messages of an exchange.
 
 /// A bitmap of at most 512 × 512 cells for the pattern, and one of at most 256 × 256 for each stage. Darker cells have
 /// more bytes; all bitmaps share a logarithmic scale.
-Picture draw_matrices(const ExchangeView& view, const std::string& id = "matrix");
+Picture draw_matrices(const ExchangeView& view, const Frame& frame = "matrix");
 
 /// Rows of sampled ranks: those on the critical path, which is drawn in bold, and evenly spaced others.
-Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id = "timeline");
+Picture draw_timeline(const ExchangeView& view, const Trace& trace, const Frame& frame = "timeline");
 
 /// The activities of all ranks for Perfetto and chrome://tracing (Trace Event Format, JSON object): a process for each
 /// node, a thread for each rank, microseconds.
@@ -86,13 +88,13 @@ inline constexpr int path_ranks_max = 64;
 /// A row for each rank, a column after each stage: the ranks that hold the blocks of the first sender, in bold, and all
 /// messages.
 /// @throws InputError for more than path_ranks_max
-Picture draw_block_paths(const ExchangeView& view, const std::string& id = "paths");
+Picture draw_block_paths(const ExchangeView& view, const Frame& frame = "paths");
 
 inline constexpr int drawn_ranks_max = 4096;
 
 /// A box for each node and a square for each rank, by groups if there are several.
 /// @throws InputError for more than drawn_ranks_max
-Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id = "layout");
+Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const Frame& frame = "layout");
 
 // Profiles and recorded runs.
 
@@ -101,7 +103,7 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
 /// the profile has them.
 /// @param other  draws the lines of another profile, too; null: none
 /// @throws InputError if the profile has no level
-Picture draw_message_times(const Profile& profile, const Profile* other = nullptr, const std::string& id = "messages");
+Picture draw_message_times(const Profile& profile, const Profile* other = nullptr, const Frame& frame = "messages");
 
 /// Does the profile have a shared rate, or measurements of one?
 bool has_shared_rates(const Profile& profile);
@@ -109,13 +111,13 @@ bool has_shared_rates(const Profile& profile);
 /// Lines of the max-rate model, max(alone, alpha + pairs·bytes / rate), within a socket, within a node, out of a node
 /// and into one; and measured points with their intervals, if the profile keeps them.
 /// @throws InputError unless has_shared_rates
-Picture draw_shared_rates(const Profile& profile, const std::string& id = "rates");
+Picture draw_shared_rates(const Profile& profile, const Frame& frame = "rates");
 
 /// A strip for each of the first calls of the advice: their share of each part of the run, on the busiest rank; for
 /// non-blocking calls their number. If there is a machine, the first one divides each strip into the remaining and the
 /// saved time. JSON and CSV have all calls.
 /// @throws InputError if the record has no calls
-Picture draw_calls_over_time(const Advice& advice, const std::string& id = "calls");
+Picture draw_calls_over_time(const Advice& advice, const Frame& frame = "calls");
 
 /// All texts are escaped. A picture zooms, and has its numbers as JSON, and as CSV if that is short. Of a table the
 /// page has the columns for people: a number sorts its column, else the text does.

@@ -175,7 +175,7 @@ Axis rates_upward(const std::vector<SharedRate>& rates, double pairs_max, double
 
 bool has_shared_rates(const Profile& profile) { return !shared_rates_of(profile).empty(); }
 
-Picture draw_shared_rates(const Profile& profile, const std::string& id) {
+Picture draw_shared_rates(const Profile& profile, const Frame& frame) {
   const auto rates = shared_rates_of(profile);
   if (rates.empty())
     throw InputError("profile " + profile.machine.name, "it has no rate that ranks share",
@@ -184,8 +184,9 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
   const auto pairs_max = static_cast<double>(drawn_pairs_of(rates));
   std::string listed;
   for (const auto& rate : rates) listed += describe(rate);
-  constexpr double left = 92, right = 24, width = picture_width - left - right, height = 320;
-  Svg svg(id, "What active pairs of ranks get: " + profile.machine.name,
+  constexpr double left = 92, right = 24, height = 320;
+  const double width = frame.width - left - right;
+  Svg svg(frame, "What active pairs of ranks get: " + profile.machine.name,
           "The rate of each pair over how many are active at once, as the max-rate line says." + listed);
   double top = svg.head(
       std::string("Each pair sends large messages one way. A line is flat as long as a pair is as fast as alone, and "
@@ -201,7 +202,7 @@ Picture draw_shared_rates(const Profile& profile, const std::string& id) {
   draw_left_axis(svg, up, left, left + width, rate_text, 9);
   draw_bottom_axis(
       svg, across, top + height, top, "pairs of ranks that are active", [](double v) { return fmt::format("{:g}", v); },
-      10);
+      frame.ticks(10));
   svg.upward_text(14, top + height / 2, "rate of each pair");
   for (const auto& rate : rates) {
     std::vector<std::pair<double, double>> points;

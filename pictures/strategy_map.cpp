@@ -71,7 +71,7 @@ std::string describe(const SweepReport& report, const std::vector<std::string>& 
 
 }  // namespace
 
-Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
+Picture draw_strategy_map(const SweepReport& report, const Frame& frame) {
   if (report.keys.size() != 2)
     throw InputError("--picture strategy-map", "it needs two keys",
                      "use for example --sweep ranks=16..4096,bytes=8..64KiB:x4");
@@ -82,15 +82,16 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
       routes.push_back(route_and_path(point.chosen->strategy));
 
   constexpr double left = 78, right = 14, cell_height = 40, gap = 2, cell_width_min = 40;
-  const double width = std::max(picture_width, left + right + static_cast<double>(columns.size()) * cell_width_min);
+  const double width = std::max(frame.width, left + right + static_cast<double>(columns.size()) * cell_width_min);
   const double cell_width = (width - left - right) / static_cast<double>(columns.size());
-  constexpr double name_size = 10, narrow = 44;
+  constexpr double narrow = 44, room_for_names = 50;
+  const double name_size = cell_width < room_for_names ? 8 : 10;
   const auto named = [&](const std::string& key) {
     const auto found = std::ranges::find(report.context, key, &std::pair<std::string, std::string>::first);
     return found == report.context.end() ? std::string() : found->second;
   };
   const auto pattern = named("pattern");
-  Svg svg(id, fmt::format("Chosen strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
+  Svg svg(frame, fmt::format("Chosen strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
           describe(report, routes), width);
   double top = svg.head(fmt::format(
       "Predicted; {}. In each cell: how many times faster than sending every block directly (standard), and the "
@@ -117,7 +118,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
     const auto route = route_and_path(point.chosen->strategy);
     svg.mark(x, y, cell_width - gap, cell_height - gap, look_of_route(route), tip_of(report, point), true);
     if (!point.ties.strategies.empty()) svg.hatch(x, y, cell_width - gap, cell_height - gap);
-    const auto factor = point.gain() ? print_factor(*point.gain()) + (point.note.empty() ? "" : "†") : "";
+    const auto factor = point.gain() ? print_factor(*point.gain()) : "";
     const auto lines = in_two(route, name_size, cell_width - gap - 2);
     const double up = lines.size() > 1 ? 13 : 16;
     svg.text(middle, y + up, factor, "ink strong", Anchor::middle, cell_width < narrow ? 10 : 12);
@@ -135,7 +136,11 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   svg.upward_text(22, (top + bottom) / 2, name_of_key(report.keys[0]));
   svg.text(left + (width - left - right) / 2, bottom + 34, name_of_key(report.keys[1]), "dim", Anchor::middle);
   bottom += 46;
-  for (const auto& note : notes_of(report)) bottom = svg.paragraph(bottom + 10, "† " + note + ".");
+  // One note for all cells; the tooltip of a cell has its own.
+  const auto noted = std::ranges::count_if(report.points, [](const SweepPoint& point) { return !point.note.empty(); });
+  for (const auto& note : notes_of(report)) bottom = svg.paragraph(bottom + 10, "Note: " + note + ".");
+  if (noted > 0 && noted < std::ssize(report.points))
+    bottom = svg.paragraph(bottom + 10, fmt::format("That concerns {} of {} cells.", noted, report.points.size()));
   return std::move(svg).finish(bottom + 4, document_of(report), 2);
 }
 

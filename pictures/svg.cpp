@@ -79,11 +79,11 @@ std::string shorten(const std::string& text, double size, double room) {
   return rest + "…";
 }
 
-Svg::Svg(std::string id, std::string title, std::string description, double width) {
-  picture_.id = std::move(id);
+Svg::Svg(const Frame& frame, std::string title, std::string description, double width) : has_title_(frame.has_title) {
+  picture_.id = frame.id;
   picture_.title = std::move(title);
   picture_.description = std::move(description);
-  picture_.width = width;
+  picture_.width = width > 0 ? width : frame.width;
 }
 
 void Svg::element(std::string_view name, std::string_view classes, std::string_view attributes, std::string_view tip) {
@@ -174,6 +174,15 @@ void Svg::curve(std::span<const std::pair<double, double>> points, const Look& l
   path(data, fmt::format("curve l{} d{}", look.color, look.overlay));
 }
 
+void Svg::whisker(double x1, double y1, double x2, double y2, std::string_view classes) {
+  constexpr double cap = 3;
+  const double dx = x1 == x2 ? cap : 0, dy = x1 == x2 ? 0 : cap;
+  std::string data = fmt::format("M{} {}L{} {}", svg_number(x1), svg_number(y1), svg_number(x2), svg_number(y2));
+  for (const auto& [x, y] : {std::pair(x1, y1), std::pair(x2, y2)})
+    append(data, "M{} {}L{} {}", svg_number(x - dx), svg_number(y - dy), svg_number(x + dx), svg_number(y + dy));
+  path(data, classes);
+}
+
 void Svg::path(const std::string& data, std::string_view classes, std::string_view tip) {
   element("path", classes, fmt::format(" d=\"{}\"", data), tip);
 }
@@ -212,12 +221,12 @@ void Svg::upward_text(double x, double y, std::string_view text) {
          svg_number(x), svg_number(y), escape_xml(text));
 }
 
-double Svg::paragraph(double y, std::string_view text, double size) {
+double Svg::paragraph(double y, std::string_view text, double size, std::string_view classes) {
   const double leading = size * 1.4, room = picture_.width - 2 * picture_margin;
   std::string line;
   const auto flush = [&] {
     if (line.empty()) return;
-    this->text(picture_margin, y, line, "dim", Anchor::start, size);
+    this->text(picture_margin, y, line, classes, Anchor::start, size);
     y += leading;
     line.clear();
   };
@@ -259,9 +268,10 @@ double Svg::legend(double x, double y, double room, const Legend& entries, bool 
 }
 
 double Svg::head(std::string_view introduction) {
-  constexpr double title_y = 22, title_size = 15, introduction_y = 42, introduction_size = 12;
-  text(picture_margin, title_y, picture_.title, "ink strong", Anchor::start, title_size);
-  return paragraph(introduction_y, introduction, introduction_size);
+  constexpr double title_y = 22, title_size = 15, gap = 20, introduction_size = 12;
+  if (!has_title_) return picture_margin;
+  const double below = paragraph(title_y, picture_.title, title_size, "ink strong");
+  return paragraph(below - title_size * 1.4 + gap, introduction, introduction_size);
 }
 
 Picture Svg::finish(double height, const Document& numbers, int indent) && {
@@ -284,12 +294,15 @@ std::string element(const Picture& picture, std::string_view attributes, std::st
 
 }  // namespace
 
-std::string svg_document(const Picture& picture) {
+std::string svg_document(const Picture& picture, const std::string& width, Paper paper) {
+  const auto size =
+      width.empty() ? fmt::format(" width=\"{}\" height=\"{}\"", svg_number(picture.width), svg_number(picture.height))
+                    : fmt::format(" width=\"{}\"", escape_xml(width));
   return element(
-      picture, fmt::format(" width=\"{}\" height=\"{}\"", svg_number(picture.width), svg_number(picture.height)),
+      picture, size,
       fmt::format(
           "<metadata>{}</metadata>\n<style>\n{}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-          escape_xml(picture.json), picture_style()));
+          escape_xml(picture.json), picture_style(paper)));
 }
 
 std::string svg_element(const Picture& picture) { return element(picture, {}, {}); }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "model/base/error.hpp"
@@ -15,11 +16,14 @@ namespace commpass {
 
 namespace {
 
+constexpr double least_share = 0.05;  // of a time, on a logarithmic axis
+
 struct Series {
   std::string name;
   Look look;
   std::vector<std::pair<double, Seconds>> points;
   std::vector<std::string> tips;
+  std::vector<double> errors{};  ///< the part by which a predicted time may be off
 };
 
 /// Gives strategies of one route different looks. With more lines than looks, some are equal.
@@ -34,25 +38,43 @@ void make_looks_unique(std::vector<Series>& series) {
   }
 }
 
+/// The routes that are chosen somewhere, in the order of the sweep.
+std::vector<std::string> chosen_routes(const SweepReport& report) {
+  std::vector<std::string> routes;
+  for (const auto& point : report.points)
+    if (point.chosen)
+      if (const auto route = route_and_path(point.chosen->strategy); std::ranges::find(routes, route) == routes.end())
+        routes.push_back(route);
+  return routes;
+}
+
 std::vector<Series> series_of(const SweepReport& report) {
   std::vector<Series> result;
   const auto& key = report.keys[0];
-  if (report.named.empty()) result.push_back({"chosen", {1, 0}, {}, {}});
-  for (const auto& name : report.named) result.push_back({name, look_of_route(name), {}, {}});
-  result.push_back({"standard", {0, 1}, {}, {}});
+  const auto names = report.named.empty() ? chosen_routes(report) : report.named;
+  for (const auto& name : names) result.push_back({name, look_of_route(name), {}, {}});
+  // What programs do today, as far as it is not among these.
+  for (const auto* name : {"standard", "mpi"})
+    if (std::ranges::find(names, name) == names.end()) result.push_back({name, look_of_route(name), {}, {}});
   for (const auto& point : report.points) {
-    const auto add = [&](Series& series, const std::string& strategy, Seconds seconds) {
-      series.points.emplace_back(point.values[0], seconds);
-      series.tips.push_back(fmt::format("{} {}: {}, {}", people_key(key), print_value(key, point.values[0]), strategy,
-                                        format_seconds(seconds)));
+    const auto prices = prices_of(report, point);
+    const auto is_choice = [&](const std::string& name) {
+      return report.named.empty() && point.chosen && route_and_path(point.chosen->strategy) == name;
     };
-    if (report.named.empty() && point.chosen)
-      add(result[0], to_string(as_run(*point.chosen)), point.chosen->cost.seconds);
-    for (std::size_t i = 0; i < point.named.size(); ++i)
-      if (point.named[i]) add(result[i], report.named[i], *point.named[i]);
-    if (point.standard_s) add(result.back(), "standard", *point.standard_s);
+    for (auto& series : result) {
+      std::optional<Seconds> seconds;
+      if (is_choice(series.name)) seconds = point.chosen->cost.seconds;
+      else if (const auto price = prices.find(series.name); price != prices.end()) seconds = price->second;
+      else if (series.name == "standard") seconds = point.standard_s;
+      else if (series.name == "mpi") seconds = point.mpi_s;
+      if (!seconds) continue;
+      series.points.emplace_back(point.values[0], *seconds);
+      series.tips.push_back(fmt::format("{} {}: {}, {}", people_key(key), print_value(key, point.values[0]),
+                                        is_choice(series.name) ? to_string(as_run(*point.chosen)) : series.name,
+                                        format_seconds(*seconds)));
+      series.errors.push_back(point.ties.uncertainty);
+    }
   }
-  if (std::ranges::find(report.named, "standard") != report.named.end()) result.pop_back();
   std::erase_if(result, [](const Series& series) { return series.points.empty(); });
   make_looks_unique(result);
   return result;
@@ -60,25 +82,34 @@ std::vector<Series> series_of(const SweepReport& report) {
 
 }  // namespace
 
-Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
+Picture draw_sweep_lines(const SweepReport& report, const Frame& frame) {
   if (report.keys.size() != 1)
     throw InputError("--picture sweep", "it needs one key", "use for example --sweep bytes=8..64KiB");
   const auto& key = report.keys[0];
   const auto series = series_of(report);
   ValueRange times;
+  bool has_error = false;
   for (const auto& one : series)
-    for (const auto& [x, seconds] : one.points)
-      if (seconds > 0) times.add(seconds);
+    for (std::size_t p = 0; p < one.points.size(); ++p) {
+      const auto seconds = one.points[p].second, error = one.errors[p];
+      if (seconds <= 0) continue;
+      has_error = has_error || error > 0;
+      times.add(seconds * std::max(least_share, 1 - error));
+      times.add(seconds * (1 + error));
+    }
   if (times.max <= 0) throw InputError("--picture sweep", "no value has a price", "sweep other values");
 
-  constexpr double width = picture_width, left = 84, right = 24, height = 320;
+  const double width = frame.width;
+  constexpr double left = 84, right = 24, height = 320;
   std::string listed;
   for (const auto& one : series)
     append(listed, " {} from {} to {};", one.name, format_seconds(one.points.front().second),
            format_seconds(one.points.back().second));
-  Svg svg(id, "Predicted time over " + people_key(key),
+  Svg svg(frame, "Predicted time over " + people_key(key),
           fmt::format("The predicted time of one exchange over {}:{}", people_key(key), listed));
-  double top = svg.head(inputs_of(report.context) + ".");
+  double top = svg.head(fmt::format("{}.{}{}", inputs_of(report.context),
+                                    report.named.empty() ? " A line is the best of a route at each value." : "",
+                                    has_error ? " Whiskers: the uncertainty of the profile." : ""));
   Legend legend;
   for (const auto& one : series) legend.emplace_back(one.look, one.name);
   top = svg.legend(left, top, width - left - right, legend, true) + 18;
@@ -89,10 +120,10 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   constexpr double margin = 1.12;
   const Axis up{Scale::log10, times.min / margin, times.max * margin, top + height, top};
   draw_left_axis(svg, up, left, width - right, time_label, 9);
-  constexpr int ticks_max = 12;
+  const int ticks_max = frame.ticks(12);
   draw_bottom_axis(
       svg, across, top + height, top, people_key(key), [&](double v) { return print_value(key, v); },
-      is_counted ? static_cast<int>(std::clamp(across.last - across.first, 1.0, double{ticks_max})) : ticks_max);
+      is_counted ? std::clamp(static_cast<int>(across.last - across.first), 1, ticks_max) : ticks_max);
   // A choice has its name where it begins.
   const SweepPoint* before = nullptr;
   double free_from = 0;
@@ -119,9 +150,14 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
     svg.curve(points, one.look);
   }
   for (const auto& one : series)
-    for (std::size_t p = 0; p < one.points.size(); ++p)
-      if (one.points[p].second > 0)
-        svg.point(across.at(one.points[p].first), up.at(one.points[p].second), one.look, one.tips[p]);
+    for (std::size_t p = 0; p < one.points.size(); ++p) {
+      const auto [x, seconds] = one.points[p];
+      if (seconds <= 0) continue;
+      if (const auto error = one.errors[p]; error > 0)
+        svg.whisker(across.at(x), up.at(seconds * std::max(least_share, 1 - error)), across.at(x),
+                    up.at(seconds * (1 + error)), fmt::format("whisker l{}", one.look.color));
+      svg.point(across.at(x), up.at(seconds), one.look, one.tips[p]);
+    }
   return std::move(svg).finish(top + height + 48, document_of(report), 2);
 }
 

@@ -117,35 +117,63 @@ Document numbers_of(const ExchangeView& view, const Trace& trace, const std::vec
   return numbers;
 }
 
+/// The end of a stage is that of its last rank: a dashed line with the name of the stage at its left, above the rows.
+void draw_stages(Svg& svg, const ExchangeView& view, const Trace& trace, const Axis& axis, double top, double bottom) {
+  std::vector<Seconds> ends(view.schedule.stages.size());
+  for (const auto& span : trace.spans)
+    if (at(span.stage) < ends.size()) ends[at(span.stage)] = std::max(ends[at(span.stage)], span.end);
+  constexpr double size = 11, gap = 4;
+  double from = axis.from_pixel;
+  for (std::size_t s = 0; s < ends.size(); ++s) {
+    const double to = std::max(from, axis.at(ends[s]));
+    const auto number = fmt::format("stage {}", s + 1),
+               name = fmt::format("{} ({})", number, view.schedule.stages[s].info.label);
+    const auto& label = text_width(name, size) <= to - from - gap ? name : number;
+    if (text_width(label, size) <= to - from - gap)
+      svg.text((from + to) / 2, top - 6, label, "dim", Anchor::middle, size);
+    if (s + 1 < ends.size()) svg.line(to, top - 14, to, bottom, "axis d4");
+    from = to;
+  }
+}
+
 }  // namespace
 
-Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id) {
+Picture draw_timeline(const ExchangeView& view, const Trace& trace, const Frame& frame) {
   const auto rows = rows_of(trace);
-  constexpr double width = picture_width, left = 92, right = 24, row = 22;
+  const double width = frame.width;
+  constexpr double left = 72, right = 24, row = 22;
   const auto strategy = to_string(view.strategy);
   const Seconds total = trace.cost.seconds > 0 ? trace.cost.seconds : 1e-9;
   std::vector<Rank> path_ranks{trace.critical.empty() ? 0 : trace.critical.front().from};
   for (const auto& leg : trace.critical) path_ranks.push_back(leg.to);
-  Svg svg(id, "When ranks do what: " + shorten(strategy, 15, 540),
+  Svg svg(frame, "When ranks do what: " + strategy,
           fmt::format("What {} of {} ranks do during an exchange with {} that is predicted to take {}. The critical "
                       "path goes from rank {}.",
                       rows.size(), trace.finish.size(), strategy, format_seconds(trace.cost.seconds),
                       join(path_ranks, " to ")));
   double y = svg.head(fmt::format(
       "Predicted, {} of {} ranks: those on the critical path (the bold line, on which the end depends), and "
-      "some others.",
+      "some others. A dashed line is the end of a stage on its last rank.",
       rows.size(), trace.finish.size()));
   Legend legend;
   for (const auto activity : {Activity::send, Activity::receive, Activity::copy, Activity::library, Activity::wait})
     if (std::ranges::any_of(trace.spans, [&](const TraceSpan& s) { return s.activity == activity; }))
       legend.emplace_back(look_of(activity).look, look_of(activity).name);
-  y = svg.legend(left, y, width - left - right, legend) + 4;
+  y = svg.legend(left, y, width - left - right, legend);
+  constexpr double sample = 26, label_size = 12, labels_of_stages = 34;
+  svg.line(left, y + 4, left + sample, y + 4, "bold");
+  svg.text(
+      left + sample + 6, y + 8,
+      shorten(fmt::format("critical path, {}: rank {}", format_seconds(trace.cost.seconds), join(path_ranks, " → ")),
+              label_size, width - left - right - sample));
+  y += labels_of_stages;
   const Axis axis{Scale::linear, 0, total, left, width - right};
   const double bottom = y + row * static_cast<double>(rows.size());
-  draw_bottom_axis(svg, axis, bottom + 4, y, "", time_label, 8);
+  draw_bottom_axis(svg, axis, bottom + 4, y, "", time_label, frame.ticks(8));
   const auto top_of = [&](Rank rank) {
     return y + row * static_cast<double>(std::ranges::lower_bound(rows, rank) - rows.begin());
   };
+  draw_stages(svg, view, trace, axis, y, bottom + 4);
   const Seconds visible_gap = total / (width - left - right) / 2;
   for (const auto rank : rows) {
     const double top = top_of(rank);

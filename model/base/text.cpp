@@ -250,7 +250,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-std::string wrap_line(std::string_view line) {
+std::string wrap_line(std::string_view line, std::size_t most) {
   constexpr std::size_t further = 2;
   const auto indent = std::min(line.find_first_not_of(' '), line.size());
   const std::string continued(indent + further, ' ');
@@ -259,7 +259,7 @@ std::string wrap_line(std::string_view line) {
   bool is_first = true;
   for (const auto& word : words_of(line.substr(indent))) {
     const auto width = characters_of(word);
-    if (!is_first && columns + 1 + width > text_columns) {
+    if (!is_first && columns + 1 + width > most) {
       result += "\n" + continued;
       columns = continued.size();
     } else if (!is_first) {
@@ -275,12 +275,13 @@ std::string wrap_line(std::string_view line) {
 
 }  // namespace
 
-std::string wrap_lines(std::string_view text) {
+std::string wrap_lines(std::string_view text, std::size_t columns) {
+  const auto most = columns == 0 ? text_columns : std::min(columns, text_columns);
   std::string result;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);
-    result += characters_of(line) > text_columns ? wrap_line(line) : std::string(line);
+    result += characters_of(line) > most ? wrap_line(line, most) : std::string(line);
     if (end == text.size()) return result;
     result += '\n';
     text.remove_prefix(end + 1);

@@ -84,8 +84,9 @@ std::string fitted(const std::string& text, std::size_t width);
 /// The widest line of a text for people.
 inline constexpr std::size_t text_columns = 100;
 
-/// Breaks lines of more than text_columns characters at spaces, but not between a number and its unit. The rest of a
-/// line is indented by two more.
-std::string wrap_lines(std::string_view text);
+/// Breaks lines of more than some characters at spaces, but not between a number and its unit. The rest of a line is
+/// indented by two more.
+/// @param columns  of a line; 0, or more than these: text_columns
+std::string wrap_lines(std::string_view text, std::size_t columns = text_columns);
 
 }  // namespace commpass

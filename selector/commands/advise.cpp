@@ -7,13 +7,14 @@
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/stand_ins.hpp"
 #include "pictures/pictures.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
-#include "selector/commands/picture_arguments.hpp"
+#include "selector/commands/picture_file.hpp"
 #include "selector/commands/switches.hpp"
 #include "selector/environment/environment.hpp"
 #include "selector/report/advice.hpp"
@@ -24,7 +25,9 @@ namespace {
 
 struct AdviceOptions {
   std::vector<std::string> files;
-  std::string patterns, svg, layout, ppn, ranks;
+  std::string patterns, layout, ppn, ranks;
+  PictureFile picture;
+  std::vector<std::string> settings;
   std::vector<std::string> profiles;
   std::size_t top = 20;
   bool json = false;
@@ -93,8 +96,10 @@ std::vector<Profile> read_profiles(const AdviceOptions& arguments, const Environ
   auto names = arguments.profiles;
   if (names.empty()) names.emplace_back();
   std::vector<Profile> profiles;
-  for (const auto& name : names)
+  for (const auto& name : names) {
     profiles.push_back(read_profile(find_profile_or_default(name, environment, host_fingerprint, layout)));
+    set_parameters(profiles.back(), arguments.settings);
+  }
   return profiles;
 }
 
@@ -111,9 +116,9 @@ std::vector<Record> read_records(const AdviceOptions& arguments) {
 
 void advise_on(const AdviceOptions& arguments) {
   const auto environment = read_environment();
-  if (!arguments.svg.empty()) check_picture_path(arguments.svg);
-  refuse_standard_output(arguments.svg);
-  check_apart(arguments.files, {arguments.svg, path_of_numbers(arguments.svg)});
+  refuse_standard_output(arguments.picture.file());
+  arguments.picture.check();
+  check_apart(arguments.files, {arguments.picture.file(), arguments.picture.numbers()});
   const auto records = read_records(arguments);
   const auto largest = std::ranges::max_element(records, {}, &Record::ranks) - records.begin();
   const auto& record = records[static_cast<std::size_t>(largest)];
@@ -139,7 +144,8 @@ void advise_on(const AdviceOptions& arguments) {
     run.layout.warn_uneven(ranks);
   }
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
-  if (!arguments.svg.empty()) write_picture(draw_calls_over_time(advice), arguments.svg);
+  if (arguments.picture.is_asked_for())
+    arguments.picture.write(draw_calls_over_time(advice, arguments.picture.frame("calls")));
   std::fputs(document_of(advice).write(arguments.json ? Form::json : Form::text).c_str(), stdout);
 }
 
@@ -166,9 +172,10 @@ Command advise_command() {
        {"--top", &arguments->top, "look at the K places that take longest (default: 20)", {.checks = {positive()}}},
        {"--patterns", &arguments->patterns,
         "write their patterns into this directory, for 'commpass predict --pattern'"},
-       {"--svg", &arguments->svg,
-        "draw when the program exchanges into this file, FILE.svg, and write the numbers to FILE.csv"},
+       {"--set", &arguments->settings,
+        "KEY=VALUE, KEY=*FACTOR or KEY=+SUMMAND: another value of a parameter of the profiles; may be repeated"},
        {"--json", &arguments->json, "JSON on stdout"}});
+  arguments->picture.add_to(command, "draw when the program exchanges into this file");
   command.run = [arguments] { advise_on(*arguments); };
   return command;
 }

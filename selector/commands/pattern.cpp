@@ -47,7 +47,7 @@ Command pattern_command() {
         {"--statistics", &arguments->statistics,
          "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes"}}});
   arguments->format.add_to(command);
-  for (const auto* name : {"--ppn", "--layout", "--json", "--csv"})
+  for (const auto* name : {"--ppn", "--layout", "--json", "--csv", "--markdown", "--latex"})
     command.find(name).rules.needs.emplace_back("--statistics");
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments] { run(*arguments); };

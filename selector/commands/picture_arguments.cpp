@@ -3,13 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "model/base/error.hpp"
-#include "model/base/file.hpp"
 #include "model/base/format.hpp"
 #include "pictures/pictures.hpp"
-#include "pictures/svg.hpp"
 
 namespace commpass {
 
@@ -45,8 +42,8 @@ DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
 }
 
 void PictureArguments::add_to(Command& command) {
-  command.add({{"--svg", &svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv"},
-               {"--picture",
+  file.add_to(command, "also draw a picture into this file");
+  command.add({{"--picture",
                 &name,
                 "which one: cost-bars (the default), paths, matrix, timeline, layout, messages or rates; of a sweep "
                 "over one key "
@@ -57,11 +54,12 @@ void PictureArguments::add_to(Command& command) {
 }
 
 void PictureArguments::check(std::size_t keys) const {
-  if (svg.empty()) return;
-  check_picture_path(svg);
+  if (!file.is_asked_for()) return;
+  file.check();
   const auto known = pictures_of(keys);
   if (known.empty())
-    throw InputError("--svg " + svg, fmt::format("a sweep over {} keys has no picture", keys), "sweep one key or two");
+    throw InputError("--svg " + file.path, fmt::format("a sweep over {} keys has no picture", keys),
+                     "sweep one key or two");
   if (!name.empty() && std::ranges::find(known, name) == known.end())
     throw InputError("--picture " + name, "there is none of that name here", fmt::format("use {}", join(known, ", ")));
 }
@@ -72,39 +70,27 @@ bool PictureArguments::shows_messages() const {
 
 void PictureArguments::write(const PredictArguments& arguments, const Predicted<Report>& prediction,
                              const ExchangeView* view) const {
-  if (svg.empty()) return;
-  if (name == "messages") return write_picture(draw_message_times(prediction.profile), svg);
-  if (name == "rates") return write_picture(draw_shared_rates(prediction.profile), svg);
-  if (name.empty() || name == "cost-bars") {
+  if (!file.is_asked_for()) return;
+  const auto shown = name.empty() ? "cost-bars" : name;
+  const auto frame = file.frame(shown);
+  const auto draw = [&] {
+    if (shown == "messages") return draw_message_times(prediction.profile, nullptr, frame);
+    if (shown == "rates") return draw_shared_rates(prediction.profile, frame);
+    if (shown == "paths") return draw_block_paths(*view, frame);
+    if (shown == "matrix") return draw_matrices(*view, frame);
+    if (shown == "layout") return draw_layout(view->layout, view->positions, frame);
+    if (shown == "timeline") return draw_timeline(*view, trace_view(*view, prediction.profile.machine), frame);
     constexpr std::size_t enough = 6;
     const auto top = arguments.selection.top;
-    return write_picture(draw_cost_bars(prediction.report, top > 0 ? top : enough), svg);
-  }
-  if (name == "paths") return write_picture(draw_block_paths(*view), svg);
-  if (name == "matrix") return write_picture(draw_matrices(*view), svg);
-  if (name == "layout") return write_picture(draw_layout(view->layout, view->positions), svg);
-  write_picture(draw_timeline(*view, trace_view(*view, prediction.profile.machine)), svg);
+    return draw_cost_bars(prediction.report, top > 0 ? top : enough, frame);
+  };
+  file.write(draw());
 }
 
 void PictureArguments::write(const SweepReport& report) const {
-  if (!svg.empty()) write_picture(report.keys.size() == 1 ? draw_sweep_lines(report) : draw_strategy_map(report), svg);
-}
-
-std::string path_of_numbers(const std::string& svg) {
-  if (svg.empty()) return {};
-  return std::filesystem::path(svg).replace_extension(".csv").string();
-}
-
-void check_picture_path(const std::string& svg) {
-  if (std::filesystem::path(svg).extension() != ".svg")
-    throw InputError("--svg " + svg, "its name does not end in .svg", "name it for example picture.svg");
-  check_writable(svg);
-  check_writable(path_of_numbers(svg));
-}
-
-void write_picture(const Picture& picture, const std::string& svg) {
-  write_file(path_of_numbers(svg), picture.csv);
-  write_file(svg, svg_document(picture));
+  if (!file.is_asked_for()) return;
+  file.write(report.keys.size() == 1 ? draw_sweep_lines(report, file.frame("sweep"))
+                                     : draw_strategy_map(report, file.frame("strategy-map")));
 }
 
 }  // namespace commpass

@@ -1,10 +1,11 @@
-// The switches --svg and --picture.
+// The switches --picture and those of its file.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "pictures/pictures.hpp"
+#include "selector/commands/picture_file.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/report/document.hpp"
 #include "selector/report/sweep_report.hpp"
@@ -21,7 +22,7 @@ struct DrawnPattern {
 DrawnPattern find_drawn_pattern(const PredictArguments& arguments);
 
 struct PictureArguments {
-  std::string svg;   ///< --svg FILE; empty: no picture
+  PictureFile file;
   std::string name;  ///< --picture NAME; empty: that which suits best
 
   void add_to(Command& command);
@@ -31,19 +32,11 @@ struct PictureArguments {
   void check(std::size_t keys) const;
   /// Is it one of messages, which needs a view of them?
   bool shows_messages() const;
-  /// Writes the picture, and its numbers beside it: FILE with .csv in place of .svg. Nothing without --svg.
+  /// Writes the picture, and its numbers beside it. Nothing without --svg.
   /// @param view  of the choice, where shows_messages()
   /// @throws InputError
   void write(const PredictArguments& arguments, const Predicted<Report>& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;
 };
-
-/// Where the numbers of a picture go: FILE.csv beside FILE.svg; empty for none.
-std::string path_of_numbers(const std::string& svg);
-/// Can the file FILE.svg and that of its numbers, FILE.csv, be written?
-/// @throws InputError
-void check_picture_path(const std::string& svg);
-/// Both files.
-void write_picture(const Picture& picture, const std::string& svg);
 
 }  // namespace commpass

@@ -88,8 +88,8 @@ void write_trace(const ExchangeView& view, const Machine& machine, const std::st
 void print_sparse(const PredictArguments& arguments, const PredictOutput& output) {
   if (!output.sweep.empty())
     throw InputError("--sweep", "sparse exchanges are priced at one point", "predict each point by itself");
-  if (!output.picture.svg.empty())
-    throw InputError("--svg " + output.picture.svg, "sparse exchanges have no picture", "leave it out");
+  if (output.picture.file.is_asked_for())
+    throw InputError("--svg " + output.picture.file.path, "sparse exchanges have no picture", "leave it out");
   if (!output.trace.empty())
     throw InputError("--trace " + output.trace,
                      "a sparse exchange finds its messages while it runs and has no plan to trace", "leave it out");
@@ -102,11 +102,11 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
 
 /// @throws InputError if an input file would be replaced
 void check_files(const PredictArguments& arguments, const PredictOutput& output) {
-  const auto& svg = output.picture.svg;
-  for (const auto& file : {svg, output.trace}) refuse_standard_output(file);
+  const auto& picture = output.picture.file;
+  for (const auto& file : {picture.file(), output.trace}) refuse_standard_output(file);
   auto inputs = arguments.pattern.files();
   inputs.push_back(arguments.selection.profile);
-  check_apart(inputs, {svg, path_of_numbers(svg), output.trace});
+  check_apart(inputs, {picture.file(), picture.numbers(), output.trace});
 }
 
 void predict(const PredictArguments& arguments, const PredictOutput& output) {

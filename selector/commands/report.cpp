@@ -367,7 +367,7 @@ Command report_command() {
       {"--record", &arguments->record,
        "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
   arguments->predict.selection.add_to(command);
-  command.remove({"--csv", "--json", "--top", "--explain"});
+  command.remove({"--csv", "--json", "--markdown", "--latex", "--top", "--explain"});
   command.add({{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
                {"--all", &arguments->predict.all, "price all strategies in full"},
                output_switch(&arguments->output, "the file: FILE.html, or FILE.md", {".html", ".htm", ".md"}, true),

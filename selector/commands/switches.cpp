@@ -1,9 +1,12 @@
 #include "selector/commands/switches.hpp"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -94,14 +97,34 @@ std::vector<const Switch*> all_switches(const Command& command) {
 
 void OutputFormat::add_to(Command& command) {
   command.add({{"--json", &json, "JSON on stdout"},
-               {"--csv", &csv, "the table as comma-separated values, in seconds and bytes", {.excludes = {"--json"}}}});
+               {"--csv", &csv, "the table as comma-separated values, in seconds and bytes", {.excludes = {"--json"}}},
+               {"--markdown", &markdown, "Markdown on stdout, for people", {.excludes = {"--json", "--csv"}}},
+               {"--latex",
+                &latex,
+                "the tables for LaTeX, the rest as comments",
+                {.excludes = {"--json", "--csv", "--markdown"}}}});
 }
 
+namespace {
+
+/// Of a terminal on stdout; anything else gets all columns, and no colours. NO_COLOR: https://no-color.org.
+TextStyle terminal_style() {
+  if (!::isatty(STDOUT_FILENO)) return {};
+  winsize size{};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  const char *const no_color = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");
+  return {is_known ? size.ws_col : std::size_t{0},
+          !(no_color && *no_color) && terminal && std::string_view(terminal) != "dumb"};
+}
+
+}  // namespace
+
 void OutputFormat::print(const Document& document, const std::string& explanation) const {
-  const auto form = json ? Form::json : csv ? Form::csv : Form::text;
-  const auto words = wrap_lines(form == Form::text && !explanation.empty() ? "\n" + explanation : explanation);
-  std::fputs(document.write(form).c_str(), stdout);
-  std::fputs(words.c_str(), form == Form::text ? stdout : stderr);
+  const auto style = terminal_style();
+  const auto words =
+      wrap_lines(form() == Form::text && !explanation.empty() ? "\n" + explanation : explanation, style.columns);
+  std::fputs(document.write(form(), style).c_str(), stdout);
+  std::fputs(words.c_str(), form() == Form::text ? stdout : stderr);
 }
 
 Check positive() {

@@ -96,12 +96,16 @@ struct Command {
 /// Those of the command and of its groups, in the order of --help.
 std::vector<const Switch*> all_switches(const Command& command);
 
-/// A table for people, unless one of these is set; never both.
+/// Text for people, unless one of these is set; never two.
 struct OutputFormat {
   bool json = false;
   bool csv = false;  ///< comma-separated values, in seconds and bytes
+  bool markdown = false, latex = false;
 
-  /// Adds --json and --csv.
+  Form form() const {
+    return json ? Form::json : csv ? Form::csv : markdown ? Form::markdown : latex ? Form::latex : Form::text;
+  }
+  /// Adds --json, --csv, --markdown and --latex.
   void add_to(Command& command);
   /// The document on stdout, and an explanation below text; beside other forms it is on stderr.
   void print(const Document& document, const std::string& explanation = {}) const;

@@ -84,8 +84,21 @@ std::string text_of(const Row& row, std::size_t column, const Table& table) {
   return cell.text.empty() && cell.value.is_number() ? csv_field(cell.value) : cell.text;
 }
 
-std::string text_of(const Table& table) {
-  const auto columns = columns_in(table, Forms::text);
+namespace {
+
+/// The row of a choice, which has an asterisk, in bold, that of a baseline dimmed.
+std::string in_colors(const std::string& line) {
+  constexpr const char *bold = "\x1b[1m", *dim = "\x1b[2m", *reset = "\x1b[0m";
+  const auto* const color = line.starts_with('*') || line.starts_with(" *") ? bold
+                            : line.starts_with('=')                         ? dim
+                                                                            : nullptr;
+  return color ? color + line.substr(0, line.size() - 1) + reset + "\n" : line;
+}
+
+}  // namespace
+
+std::string text_of(const Table& table, const TextStyle& style) {
+  auto columns = columns_in(table, Forms::text);
   std::vector<std::size_t> widths;
   bool has_header = false;
   for (const auto i : columns) {
@@ -95,6 +108,16 @@ std::string text_of(const Table& table) {
       if (std::abs(column.width) <= 1 && row.instead.empty()) width = std::max(width, text_of(row, i, table).size());
     widths.push_back(width);
     has_header = has_header || !column.heading.empty();
+  }
+  // Further ones are the less important.
+  std::string left_out;
+  for (std::size_t c = 0, used = 0; style.columns > 0 && c < columns.size(); ++c) {
+    used += table.columns[columns[c]].gap + widths[c];
+    if (used <= style.columns || c < 2) continue;
+    for (auto further = c; further < columns.size(); ++further)
+      if (const auto& heading = table.columns[columns[further]].heading; !heading.empty())
+        left_out += (left_out.empty() ? "" : ", ") + heading;
+    columns.resize(c);
   }
   const auto line = [&](auto cell) {
     std::string text;
@@ -111,9 +134,12 @@ std::string text_of(const Table& table) {
   std::string text;
   if (columns.empty()) return text;
   if (has_header) text += line([&](std::size_t i) { return table.columns[i].heading; });
-  for (const auto& row : table.rows)
-    text +=
-        (row.instead.empty() ? line([&](std::size_t i) { return text_of(row, i, table); }) : row.instead) + row.below;
+  for (const auto& row : table.rows) {
+    const auto own = row.instead.empty() ? line([&](std::size_t i) { return text_of(row, i, table); }) : row.instead;
+    text += (style.has_colors ? in_colors(own) : own) + row.below;
+  }
+  if (!left_out.empty())
+    text += wrap_lines(fmt::format("  (a wider terminal, a file and --csv also have: {})\n", left_out), style.columns);
   return text;
 }
 
@@ -128,6 +154,15 @@ std::string escape_markdown(const std::string& text) {
     else result += c == '\n' ? ' ' : c;
   }
   return result;
+}
+
+/// A sentence; several lines as they are.
+std::string markdown_of(const Document::Lines& lines) {
+  const auto begin = lines.text.find_first_not_of('\n');
+  if (begin == std::string::npos) return {};
+  const auto text = lines.text.substr(begin);
+  if (lines.is_wrapped && text.find('\n') == text.size() - 1) return text + "\n";
+  return fmt::format("```\n{}```\n\n", text);
 }
 
 }  // namespace
@@ -148,6 +183,71 @@ std::string markdown_of(const Table& table) {
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += "\n";
   for (const auto& row : table.rows) add([&](std::size_t i) { return escape_markdown(text_of(row, i, table)); });
+  return text;
+}
+
+namespace {
+
+std::string latex_of(const Table& table) {
+  const auto columns = columns_in(table, Forms::text);
+  std::string text = "\\begin{tabular}{";
+  for (const auto i : columns) text += table.columns[i].width > 0 ? "r" : "l";
+  text += "}\n";
+  const auto add = [&](auto cell) {
+    std::vector<std::string> cells;
+    for (const auto i : columns) cells.push_back(escape_latex(cell(i)));
+    text += join(cells, " & ") + " \\\\\n";
+  };
+  add([&](std::size_t i) { return table.columns[i].heading; });
+  text += "\\hline\n";
+  for (const auto& row : table.rows) {
+    if (row.instead.empty()) add([&](std::size_t i) { return text_of(row, i, table); });
+    else
+      append(text, "\\multicolumn{{{}}}{{l}}{{{}}} \\\\\n", columns.size(),
+             escape_latex(join(split(row.instead, '\n'), " ")));
+  }
+  return text + "\\end{tabular}\n";
+}
+
+}  // namespace
+
+std::string escape_latex(std::string_view text) {
+  static const std::vector<std::pair<std::string, std::string>> signs{
+      {"×", "$\\times$"}, {"−", "$-$"},       {"–", "--"},     {"·", "$\\cdot$"}, {"α", "$\\alpha$"}, {"β", "$\\beta$"},
+      {"√", "$\\surd$"},  {"…", "\\ldots{}"}, {"±", "$\\pm$"}, {"→", "$\\to$"},   {"÷", "$\\div$"}};
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto rest = text.substr(i);
+    bool is_sign = false;
+    for (const auto& [sign, latex] : signs)
+      if (rest.starts_with(sign)) {
+        result += latex;
+        i += sign.size();
+        is_sign = true;
+        break;
+      }
+    if (is_sign) continue;
+    const char c = text[i++];
+    if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) result += std::string("\\") + c;
+    else if (c == '~') result += "\\textasciitilde{}";
+    else if (c == '^') result += "\\textasciicircum{}";
+    else if (c == '\\') result += "\\textbackslash{}";
+    else if (c == '<' || c == '>') result += std::string("$") + c + "$";
+    else result += c;
+  }
+  return result;
+}
+
+std::string Document::latex() const {
+  std::string text;
+  const auto comment = [&](const std::string& lines) {
+    for (const auto& line : split(lines, '\n'))
+      if (!line.empty()) text += "% " + line + "\n";
+  };
+  for (const auto& block : blocks_)
+    if (const auto* lines = std::get_if<Lines>(&block)) comment(lines->text);
+    else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::text))
+      text += latex_of(*table);
   return text;
 }
 
@@ -203,7 +303,7 @@ std::string Document::markdown() const {
   for (const auto& block : blocks_) {
     if (const auto* heading = std::get_if<Heading>(&block)) append(text, "## {}\n\n", heading->text);
     else if (const auto* sentences = std::get_if<Sentences>(&block)) text += sentences->text + "\n\n";
-    else if (const auto* lines = std::get_if<Lines>(&block)) append(text, "```\n{}```\n\n", lines->text);
+    else if (const auto* lines = std::get_if<Lines>(&block)) text += markdown_of(*lines);
     else if (const auto* picture = std::get_if<Picture>(&block))
       append(text, "*{}.* {}\n\n", picture->title, picture->description);
     else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::page))
@@ -212,19 +312,20 @@ std::string Document::markdown() const {
   return text;
 }
 
-std::string Document::write(Form form) const {
+std::string Document::write(Form form, const TextStyle& style) const {
   switch (form) {
     case Form::json: return json_text(json());
     case Form::csv: return csv();
     case Form::markdown: return markdown();
+    case Form::latex: return latex();
     case Form::text: break;
   }
   std::string text;
   for (const auto& block : blocks_) {
     if (const auto* lines = std::get_if<Lines>(&block))
-      text += lines->is_wrapped ? wrap_lines(lines->text) : lines->text;
+      text += lines->is_wrapped ? wrap_lines(lines->text, style.columns) : lines->text;
     else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::text))
-      text += text_of(*table);
+      text += text_of(*table, style);
   }
   return text;
 }

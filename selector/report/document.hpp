@@ -42,8 +42,15 @@ Cell bytes_cell(double bytes);
 Cell percent_cell(double share);
 std::string print_percent(double share, int decimals = 1);
 
-/// Text has no headings, sentences and pictures: those are of documents that become pages or Markdown.
-enum class Form { text, json, csv, markdown };
+/// Text has no headings, sentences and pictures: those are of documents that become pages or Markdown. LaTeX has the
+/// tables of text, and its lines as comments.
+enum class Form { text, json, csv, markdown, latex };
+
+/// How text looks on a terminal.
+struct TextStyle {
+  std::size_t columns = 0;  ///< of a line: tables leave out columns that do not fit; 0: as many as there are
+  bool has_colors = false;  ///< the choice in bold, baselines dimmed
+};
 
 /// Some of the forms. People read text and pages, programs JSON and CSV.
 enum class Forms : unsigned {
@@ -54,6 +61,7 @@ enum class Forms : unsigned {
   programs = 6,
   but_csv = 11,
   but_json = 13,
+  people = 9,
   page_and_json = 10,
   all = 15
 };
@@ -164,12 +172,13 @@ class Document {
   void add(Picture picture) { blocks_.emplace_back(std::move(picture)); }
 
   const std::vector<Block>& blocks() const { return blocks_; }
-  std::string write(Form form) const;
+  std::string write(Form form, const TextStyle& style = {}) const;
   Json json() const;
 
  private:
   std::string csv() const;
   std::string markdown() const;
+  std::string latex() const;
 
   std::vector<Block> blocks_;
 };
@@ -178,7 +187,9 @@ class Document {
 std::vector<std::size_t> columns_in(const Table& table, Forms form);
 /// The cell for people.
 std::string text_of(const Row& row, std::size_t column, const Table& table);
-std::string text_of(const Table& table);
+std::string text_of(const Table& table, const TextStyle& style = {});
+/// Text for LaTeX, with the signs that Commpass uses beyond ASCII.
+std::string escape_latex(std::string_view text);
 std::string markdown_of(const Table& table);
 
 /// The profile, the layout and the pattern in one line.

@@ -264,7 +264,7 @@ Document document_of(const Report& report, std::size_t top) {
   if (report.ties.fastest) document.fact("fastest_by_prediction", to_string(*report.ties.fastest));
   document.facts({{"uncertainty", report.ties.uncertainty}, {"ties", names_of(report.ties.strategies)}});
   document.text("\n");
-  document.add(table_of(rows, report, shown, Forms::text));
+  document.add(table_of(rows, report, shown, Forms::people));
   document.add(table_of(ranking, report, shown, Forms::json, "ranking"));
   document.add(table_of(lines, report, shown, Forms::csv));
   if (shown.tied)

@@ -122,11 +122,28 @@ std::vector<double> values_of(const SweepReport& report, std::size_t key) {
 
 std::vector<std::string> notes_of(const SweepReport& report) {
   // The numbers of stand-ins change with a parameter of the profile.
-  const auto words = [](const std::string& note) { return note.substr(0, note.find_first_of("0123456789")); };
+  const auto parts_of = [](const std::string& note) {
+    constexpr std::string_view before = " lacks ";
+    const auto lacks = note.find(before);
+    auto parts = split(note.substr(lacks == std::string::npos ? 0 : lacks + before.size()), ';');
+    for (auto& part : parts) {
+      part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
+      part.resize(std::min(part.find_first_of("0123456789"), part.size()));
+    }
+    return parts;
+  };
+  const auto includes = [&](const std::string& note, const std::string& other) {
+    const auto parts = parts_of(note);
+    return std::ranges::all_of(parts_of(other),
+                               [&](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+  };
   std::vector<std::string> notes;
-  for (const auto& point : report.points)
-    if (!point.note.empty() && std::ranges::find(notes, words(point.note), words) == notes.end())
-      notes.push_back(point.note);
+  for (const auto& point : report.points) {
+    if (point.note.empty() || std::ranges::any_of(notes, [&](const auto& note) { return includes(note, point.note); }))
+      continue;
+    std::erase_if(notes, [&](const std::string& note) { return includes(point.note, note); });
+    notes.push_back(point.note);
+  }
   return notes;
 }
 
@@ -234,7 +251,7 @@ std::vector<std::string> priced_names(const SweepReport& report) {
 /// The predicted time of each named strategy, or of the best of each route, over one key. As many columns as a line has
 /// room for; the fastest of a row has an asterisk.
 Table prices_table(const SweepReport& report) {
-  Table table{.key = {}, .forms = Forms::text, .caption = {}};
+  Table table{.key = {}, .forms = Forms::people, .caption = {}};
   const auto key = people_key(report.keys[0]);
   auto room = text_columns - std::max<std::size_t>(8, key.size());
   table.column({.key = {}, .heading = key, .width = 8, .gap = 0}, report.points,

@@ -51,7 +51,7 @@ std::vector<Crossover> crossovers(const SweepReport& report);
 
 /// The values of a key in the order of the report, each once.
 std::vector<double> values_of(const SweepReport& report, std::size_t key);
-/// The notes of the points, of those that differ only in their numbers the first.
+/// The notes of the points: not those that another one includes, whose numbers may differ.
 std::vector<std::string> notes_of(const SweepReport& report);
 /// Values of the key `memory`.
 inline constexpr double memory_host = 1, memory_device = 2;
