@@ -62,6 +62,8 @@ void PictureArguments::check(std::size_t keys) const {
                      "sweep one key or two");
   if (!name.empty() && std::ranges::find(known, name) == known.end())
     throw InputError("--picture " + name, "there is none of that name here", fmt::format("use {}", join(known, ", ")));
+  if (name == "matrix" && file.file().ends_with(".pgf"))
+    throw InputError("--picture matrix", "it has bitmaps, which TikZ cannot draw", "use pdf");
 }
 
 bool PictureArguments::shows_messages() const {

@@ -182,7 +182,11 @@ std::string markdown_of(const Table& table) {
   text += "|";
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += "\n";
-  for (const auto& row : table.rows) add([&](std::size_t i) { return escape_markdown(text_of(row, i, table)); });
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    add([&](std::size_t i) {
+      const auto words = escape_markdown(text_of(table.rows[r], i, table));
+      return r == table.marked && i == columns.front() && !words.empty() ? "**" + words + "**" : words;
+    });
   return text;
 }
 

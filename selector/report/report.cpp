@@ -264,7 +264,9 @@ Document document_of(const Report& report, std::size_t top) {
   if (report.ties.fastest) document.fact("fastest_by_prediction", to_string(*report.ties.fastest));
   document.facts({{"uncertainty", report.ties.uncertainty}, {"ties", names_of(report.ties.strategies)}});
   document.text("\n");
-  document.add(table_of(rows, report, shown, Forms::people));
+  auto people = table_of(rows, report, shown, Forms::people);
+  people.marked = static_cast<std::size_t>(std::ranges::find(rows, chosen_row(report)) - rows.begin());
+  document.add(std::move(people));
   document.add(table_of(ranking, report, shown, Forms::json, "ranking"));
   document.add(table_of(lines, report, shown, Forms::csv));
   if (shown.tied)

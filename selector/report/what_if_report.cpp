@@ -67,9 +67,9 @@ Document document_of(const SensitivityReport& report) {
   document.fact("contenders", report.contenders);
   if (!report.parameters.empty()) document.paragraph("\n" + describe(report.parameters.front()) + ".\n");
   document.paragraph(fmt::format(
-      "doubled, halved: the change of the predicted time of {} if this parameter alone is. changes: the nearest factor "
-      "with another choice among {} strategies, the best of each route by the profile. {} other parameters have no "
-      "effect.\n",
+      "doubled, halved: the change of the predicted time of {} with twice and with half of this parameter alone. "
+      "changes: the nearest factor with another choice among {} strategies, the best of each route by the "
+      "profile. {} other parameters have no effect.\n",
       report.chosen, report.contenders, report.without_effect));
   return document;
 }
@@ -104,7 +104,7 @@ std::vector<const Candidate*> known_candidates(const Report& report) {
 
 std::vector<const Candidate*> pareto_front(const Report& report) {
   std::vector<const Candidate*> front;
-  // By time: what is beaten or equalled is so by one before it.
+  // By time: a strategy is beaten or equalled by one before it.
   for (const auto* candidate : known_candidates(report)) {
     const auto uses = uses_of(*candidate, report.calls);
     const bool is_beaten = std::ranges::any_of(
@@ -126,13 +126,16 @@ Document pareto_document(const Report& report) {
   const auto add = [&](Column column, auto cell_of) {
     table.column(std::move(column), front, [&](const Candidate* candidate) -> Cell { return cell_of(*candidate); });
   };
-  add(mark_column(2), [&](const Candidate& c) { return to_string(c.strategy) == report.chosen ? "*" : ""; });
+  add(mark_column(-2), [&](const Candidate& c) { return to_string(c.strategy) == report.chosen ? "*" : ""; });
   add({.key = "strategy", .heading = "strategy", .width = -1, .gap = 0},
       [](const Candidate& c) { return to_string(c.strategy); });
   add({"predicted_s", "predicted", 10},
       [&](const Candidate& c) { return seconds_cell(ranked_seconds(c, report.calls)); });
   add({"buffer_bytes", "memory", 10}, [](const Candidate& c) { return bytes_cell(*c.buffered_bytes_max); });
   add({"partners", "partners", 9}, [](const Candidate& c) { return c.demand->partners; });
+  table.marked = static_cast<std::size_t>(
+      std::ranges::find(front, report.chosen, [](const Candidate* c) { return to_string(c->strategy); }) -
+      front.begin());
   document.add(std::move(table));
   document.paragraph(
       fmt::format("\n{} of {} priced strategies: no other one is as good as one of these in all three, the predicted "

@@ -2,6 +2,7 @@
 #include "selector/report/sweep_report.hpp"
 #include "model/base/json.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -57,6 +58,89 @@ TEST(SweepJson, HasEveryPointAndCrossover) {
   EXPECT_EQ(json["crossovers"][0]["at"]["ranks"], 4);
   EXPECT_EQ(json["crossovers"][0]["from"], 16);
   EXPECT_EQ(json["crossovers"][0]["after"], "standard");
+}
+
+/// One key, two routes that are chosen, and the call of the MPI library.
+SweepReport over_bytes(double uncertainty) {
+  SweepReport result{{{"profile", "p"}, {"pattern", "alltoall:ranks=4"}, {"layout", "2x2"}}, {"bytes"}, {}, {}};
+  for (const auto& [bytes, chosen, own_s, other, other_s] :
+       {std::tuple(8.0, "two-step", 1e-6, "stfw", 2e-6), std::tuple(64.0, "stfw,n=2", 2e-6, "two-step", 3e-6)}) {
+    auto next = point({bytes}, chosen, own_s);
+    next.by_route = {{route_and_path(next.chosen->strategy), own_s}, {other, other_s}, {"three-step", 9e-6}};
+    next.mpi_s = 5e-6;
+    next.ties.uncertainty = uncertainty;
+    result.points.push_back(std::move(next));
+  }
+  return result;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto found = text.find(part); found != std::string::npos; found = text.find(part, found + 1)) ++count;
+  return count;
+}
+
+TEST(SweepLines, AreTheChosenRoutesTheDirectExchangeAndTheLibrarysCall) {
+  const auto body = draw_sweep_lines(over_bytes(0)).body;
+  for (const auto* name : {">two-step<", ">stfw<", ">standard<", ">mpi<"}) EXPECT_GE(count_of(body, name), 1U) << name;
+  EXPECT_EQ(count_of(body, "three-step"), 0U) << "it is chosen nowhere";
+  EXPECT_EQ(count_of(body, "class=\"whisker"), 0U) << "the profile has no verdict";
+  EXPECT_EQ(count_of(draw_sweep_lines(over_bytes(0.2)).body, "class=\"whisker"), 8U) << "of four lines at two values";
+}
+
+TEST(SweepTable, HasThePricesOfRoutesWithTheFastestMarked) {
+  const auto text = document_of(over_bytes(0)).write(Form::text);
+  EXPECT_NE(text.find("       8       2 us     * 1 us        9 us\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("      64     * 2 us       3 us        9 us\n"), std::string::npos) << text;
+  EXPECT_EQ(document_of(over_bytes(0)).json()["points"][1]["by_route"]["two-step"], 3e-6);
+}
+
+TEST(SweepTable, NamesParametersAndFactorsOfTheProfile) {
+  auto factors = over_bytes(0), values = over_bytes(0);
+  factors.keys = {"network.alpha_s*"};
+  values.keys = {"network.alpha_s="};
+  factors.points[0].values = {0.5};
+  factors.points[1].values = {2};
+  values.points[0].values = {1e-6};
+  values.points[1].values = {4e-6};
+  EXPECT_NE(document_of(factors).write(Form::text).find("network.alpha_s from *0.5 to *2: two-step gives way to stfw"),
+            std::string::npos);
+  EXPECT_NE(document_of(values).write(Form::text).find("network.alpha_s from 1 us to 4 us: two-step gives way to stfw"),
+            std::string::npos);
+  EXPECT_EQ(document_of(factors).json()["points"][0]["network.alpha_s*"], 0.5);
+  EXPECT_EQ(document_of(values).json()["points"][1]["network.alpha_s"], 4e-6);
+  EXPECT_NE(draw_sweep_lines(factors).body.find("network.alpha_s"), std::string::npos);
+}
+
+TEST(SweepNotes, AreNotThoseThatAnotherIncludes) {
+  auto swept = over_bytes(0);
+  swept.points[0].note = "profile p lacks waits, taken for 3 us";
+  swept.points[1].note = "profile p lacks receivers: cheaper than it is; waits, taken for 6 us";
+  EXPECT_EQ(notes_of(swept), std::vector{swept.points[1].note});
+  std::swap(swept.points[0].note, swept.points[1].note);
+  EXPECT_EQ(notes_of(swept), std::vector{swept.points[0].note});
+  swept.points[1].note = "profile p lacks copies";
+  EXPECT_EQ(notes_of(swept).size(), 2U);
+}
+
+TEST(Frame, SetsTheWidthAndLeavesTheTitleOut) {
+  const auto narrow = draw_sweep_lines(over_bytes(0), {"sweep", 300, false});
+  EXPECT_EQ(narrow.width, 300);
+  EXPECT_EQ(narrow.body.find(">" + narrow.title + "<"), std::string::npos);
+  EXPECT_NE(draw_sweep_lines(over_bytes(0)).body.find(">" + narrow.title + "<"), std::string::npos);
+  EXPECT_NE(svg_document(narrow, "3in").find(" width=\"3in\" role"), std::string::npos);
+  EXPECT_EQ(svg_document(narrow, "3in", Paper::print).find("prefers-color-scheme"), std::string::npos);
+}
+
+TEST(Pgf, HasEveryElementOfThePicture) {
+  const auto picture = draw_sweep_lines(over_bytes(0.2));
+  const auto pgf = pgf_document(picture, 252);
+  for (const auto& [element, command] : {std::pair("<text", "\\node["), std::pair("<path", "\\path[")})
+    EXPECT_GE(count_of(pgf, command), count_of(picture.body, element)) << element;
+  EXPECT_NE(pgf.find(fmt::format("[x={:.5f}pt,y=-{:.5f}pt", 252 / picture.width, 252 / picture.width)),
+            std::string::npos);
+  EXPECT_NE(pgf.find("circle[radius=4]"), std::string::npos) << "of the marks of standard";
+  EXPECT_NE(pgf.find("draw=commpass1"), std::string::npos) << "a line in the colour of its route";
 }
 
 TEST(StrategyMap, HasTheChoiceAndItsGainInEachCell) {

@@ -63,6 +63,45 @@ TEST(Document, IsMarkdownWhoseCellsEndWhereTheyShould) {
       << document.write(Form::markdown);
 }
 
+TEST(Document, IsLatexWithTablesAndCommentedLines) {
+  EXPECT_EQ(times().write(Form::latex),
+            "% layout: 2x2\n"
+            "\\begin{tabular}{lllrl}\n"
+            " & name & time & note \\\\\n"
+            "\\hline\n"
+            "* & a \"b\", c & 1.5 us & first \\\\\n"
+            " & d & - &  \\\\\n"
+            "\\multicolumn{4}{l}{in its place } \\\\\n"
+            "\\end{tabular}\n"
+            "% Note: no rate is known.\n");
+  EXPECT_EQ(escape_latex("50 % of a_b & {c} √2 × α < ~"),
+            "50 \\% of a\\_b \\& \\{c\\} $\\surd$2 $\\times$ $\\alpha$ $<$ \\textasciitilde{}");
+}
+
+TEST(Document, FitsATerminalAndMarksTheChoiceThere) {
+  const auto narrow = times().write(Form::text, {.columns = 22});
+  EXPECT_EQ(narrow,
+            "layout: 2x2\n"
+            "  name          time\n"
+            "* a \"b\", c    1.5 us\n"
+            "  d                -\n"
+            "  below d\n"
+            "in its place\n"
+            "  (a wider terminal, a\n    file and --csv\n    also have: note)\n"
+            "Note: no rate is\n  known.\n");
+  const auto colored = times().write(Form::text, {.has_colors = true});
+  EXPECT_NE(colored.find("\n\x1b[1m* a \"b\", c    1.5 us  first\x1b[0m\n"), std::string::npos) << colored;
+  EXPECT_EQ(times().write(Form::text).find('\x1b'), std::string::npos);
+}
+
+TEST(Document, HasTheChosenRowOfMarkdownInBold) {
+  Table table{.key = {}, .columns = {{"", "name"}, {"", "time"}}};
+  table.add({"a", seconds_cell(1)});
+  table.add({"b", seconds_cell(2)});
+  table.marked = 1;
+  EXPECT_NE(markdown_of(table).find("| a | 1 s |\n| **b** | 2 s |\n"), std::string::npos) << markdown_of(table);
+}
+
 TEST(Document, JoinsTablesOfOneKey) {
   Document document;
   for (const int row : {1, 2}) {
