@@ -68,10 +68,12 @@ struct Converter {
   bool is_browser;
 };
 
-std::optional<Converter> find_converter() {
-  if (auto program = find_program({"rsvg-convert"})) return Converter{std::move(*program), false};
-  if (auto program = find_program({"chromium", "chromium-browser", "google-chrome"}))
-    return Converter{std::move(*program), true};
+/// @param has_bitmaps  whose pixels rsvg-convert blurs
+std::optional<Converter> find_converter(bool has_bitmaps) {
+  auto drawing = find_program({"rsvg-convert"}),
+       browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  if (browser && (has_bitmaps || !drawing)) return Converter{std::move(*browser), true};
+  if (drawing) return Converter{std::move(*drawing), false};
   return std::nullopt;
 }
 
@@ -208,7 +210,7 @@ void PictureFile::check() const {
                      "name it for example picture.svg");
   if (!format.empty() && format != ending)
     throw InputError("--format " + format, path + " has another ending", "give --svg a name that ends in ." + format);
-  if ((ending == "pdf" || ending == "png") && !find_converter())
+  if ((ending == "pdf" || ending == "png") && !find_converter(false))
     throw InputError("--svg " + path, "no program here makes " + ending + " of SVG",
                      "install rsvg-convert (Debian: librsvg2-bin) or chromium, or use svg");
   check_writable(file());
@@ -223,7 +225,9 @@ void PictureFile::write(const Picture& picture) const {
   if (ending == "svg") contents = svg_document(picture, width);
   else if (ending == "pgf")
     contents = pgf_document(picture, inches.value_or(picture.width / text_pixels_per_inch) * points_per_inch);
-  else contents = convert_picture(picture, ending, inches, *find_converter());
+  else
+    contents =
+        convert_picture(picture, ending, inches, *find_converter(picture.body.find("<image") != std::string::npos));
   write_file(numbers(), picture.csv);
   write_file(file(), contents);
 }
