@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 
 #include "model/base/error.hpp"
@@ -114,7 +116,8 @@ bool abbreviates(std::string_view key, std::string_view name) {
   return part == parts.end();
 }
 
-/// Those that the key matches; where there are none, the shortest that it abbreviates.
+/// Those that the key matches; where there are none, those that it abbreviates, of levels, of copies and so on the
+/// shortest.
 std::vector<NamedParameter> find_named(std::vector<NamedParameter> all, const std::string& key) {
   const auto depth = [](const NamedParameter& each) { return std::ranges::count(each.name, '.'); };
   auto found = all;
@@ -123,9 +126,14 @@ std::vector<NamedParameter> find_named(std::vector<NamedParameter> all, const st
   // "levels.…" is a whole name, in which a mistake is to be told.
   std::erase_if(all,
                 [&](const NamedParameter& each) { return key.starts_with("levels.") || !abbreviates(key, each.name); });
-  if (all.empty()) return all;
-  const auto least = depth(*std::ranges::min_element(all, {}, depth));
-  std::erase_if(all, [&](const NamedParameter& each) { return depth(each) > least; });
+  // A level may have a parameter of the same key as its protocols, and is meant then.
+  const auto branch = [](const NamedParameter& each) { return each.name.substr(0, each.name.find('.')); };
+  std::map<std::string, std::ptrdiff_t> least;
+  for (const auto& each : all) {
+    const auto shortest = least.try_emplace(branch(each), depth(each)).first;
+    shortest->second = std::min(shortest->second, depth(each));
+  }
+  std::erase_if(all, [&](const NamedParameter& each) { return depth(each) > least[branch(each)]; });
   return all;
 }
 

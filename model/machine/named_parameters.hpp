@@ -29,7 +29,8 @@ bool matches_parameter(std::string_view pattern, std::string_view name);
 
 /// Sets parameters of a profile, absent ones, too. Each text is KEY=VALUE, KEY=*FACTOR (or KEY*FACTOR) or KEY=+SUMMAND,
 /// where KEY is a name, a pattern of names, or some parts of names with the last one: "network.alpha_s" is
-/// "levels.network.*.*.alpha_s", and "node.up_rate_bytes_per_s" the shortest such name. A factor or a summand leaves
+/// "levels.network.*.*.alpha_s", and "node.up_rate_bytes_per_s" that of the level, which is shorter than
+/// those of its protocols. A factor or a summand leaves
 /// absent ones absent. Sizes may have units.
 /// @param option  the switch that errors name
 /// @throws InputError where nothing matches, or where a profile with the value would be refused

@@ -127,8 +127,7 @@ class RangeParser {
     if (factors > 0 && factors < items.size())
       throw InputError(where_, fmt::format("{} has values and factors", name_), "write '*' before each or before none");
     std::ranges::sort(result.values);
-    const auto repeated = std::ranges::unique(result.values);
-    result.values.erase(repeated.begin(), repeated.end());
+    result.values.erase(std::unique(result.values.begin(), result.values.end()), result.values.end());
     if (!row_) result.key += factors > 0 ? "*" : "=";
     return result;
   }

@@ -225,5 +225,40 @@ TEST(WhatIf, RefusesWrongKeysAndValuesInOneSentence) {
     EXPECT_EQ(predict_what_if(what_if_pattern + two).exit_code, 2) << two;
 }
 
+/// The output of a command on a terminal of some columns; `script` makes one.
+std::string on_terminal(const std::string& command, int columns, const std::string& variables) {
+  const auto inner = "stty cols " + std::to_string(columns) + "; " COMMPASS_TEST_COMMAND " " + command;
+  return run("TERM=xterm " + variables + " script -qec '" + inner + "' /dev/null").out;
+}
+
+TEST(Terminal, GetsTablesOfItsWidthAndTheChoiceInBold) {
+  const std::string command = "predict --profile lassen --ppn 4 --generate alltoall:ranks=8,bytes=64";
+  const std::string bold = "\x1b[1m* ";
+  const auto shown = on_terminal(command, 60, "");
+  EXPECT_NE(shown.find(bold), std::string::npos) << shown;
+  EXPECT_NE(shown.find("a wider terminal, a file and --csv also have: messages"), std::string::npos) << shown;
+  const auto plain = on_terminal(command, 60, "NO_COLOR=1");
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos) << plain;
+  for (const auto& line : split(plain, '\n'))  // "√" has three bytes, and a line ends with a carriage return
+    EXPECT_LE(line.size(), 60U + 3) << line;
+  const auto file = run(COMMPASS_TEST_COMMAND " " + command).out;
+  EXPECT_EQ(file.find('\x1b'), std::string::npos);
+  EXPECT_NE(file.find("in flight"), std::string::npos) << "a file has all columns";
+}
+
+TEST(Advise, TakesOtherParametersOfTheMachine) {
+  const std::string record =
+      " advise " COMMPASS_TEST_SOURCE "/tests/fuzz/corpus/record/three-ranks.json --profile lassen";
+  const auto plain = run(COMMPASS_TEST_COMMAND + record + " --json"),
+             slower = run(COMMPASS_TEST_COMMAND + record + " --json --set 'alpha_s=*10'");
+  ASSERT_EQ(slower.exit_code, 0) << slower.err;
+  const auto seconds = [](const std::string& json) {
+    return Json::parse(json)["machines"][0]["calls"][0]["planned_s"].get<double>();
+  };
+  EXPECT_GT(seconds(slower.out), seconds(plain.out));
+  expect_one_sentence(run(COMMPASS_TEST_COMMAND + record + " --set nothing=1"),
+                      {"--set nothing=1", "no parameter nothing"});
+}
+
 }  // namespace
 }  // namespace commpass

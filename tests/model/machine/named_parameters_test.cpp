@@ -67,6 +67,7 @@ TEST(SetParameters, ReplacesOrMultipliesWhatMatches) {
   EXPECT_DOUBLE_EQ(with({"network.alpha_s=+-1e-6"}).machine.host.by_level[1]->protocols[0].alpha_s, 3e-6);
   EXPECT_EQ(with({"node.up_rate_bytes_per_s=2e10"}).machine, with({"levels.node.up_rate_bytes_per_s=2e10"}).machine)
       << "the shortest name, not that of protocols";
+  EXPECT_EQ(with({"alpha_s*3"}).machine, with({"levels.*.host.*.alpha_s*3", "copy.*.*.alpha_s*3"}).machine);
   EXPECT_EQ(with({"node.alpha_s*3"}).machine.host.by_level[1], profile().machine.host.by_level[1]);
   EXPECT_EQ(with({"rendezvous.alpha_s=*2"}).machine.host.by_level[0]->protocols[0].alpha_s, 1e-6) << "another protocol";
   EXPECT_EQ(with({}).machine, profile().machine);
