@@ -544,7 +544,7 @@ TEST(Ties, AreToldWhereverTheChoiceIs) {
   const auto markdown = directory.path("page.md");
   ASSERT_EQ(commpass("report" + run.substr(std::string("predict").size()) + "-o " + markdown).exit_code, 0);
   EXPECT_NE(test::contents_of(markdown).find("\nChosen: " + chosen + ". Fastest by prediction"), std::string::npos);
-  EXPECT_NE(test::contents_of(markdown).find("\n| " + chosen + " | "), std::string::npos);
+  EXPECT_NE(test::contents_of(markdown).find("\n| **" + chosen + "** | "), std::string::npos);
 }
 
 // Where nothing is known the simplest is chosen, and a strategy that is named to be explained changes no rule.

@@ -66,7 +66,7 @@ TEST(Document, IsMarkdownWhoseCellsEndWhereTheyShould) {
 TEST(Document, IsLatexWithTablesAndCommentedLines) {
   EXPECT_EQ(times().write(Form::latex),
             "% layout: 2x2\n"
-            "\\begin{tabular}{lllrl}\n"
+            "\\begin{tabular}{rlrl}\n"
             " & name & time & note \\\\\n"
             "\\hline\n"
             "* & a \"b\", c & 1.5 us & first \\\\\n"
