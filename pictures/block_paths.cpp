@@ -42,7 +42,7 @@ Document numbers_of(const ExchangeView& view, const Hops& hops) {
     for (const auto destination : destinations) table.add({hop.stage + 1, hop.from, hop.to, destination});
   }
   Document numbers;
-  numbers.facts({{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"sender", view.traced}});
+  numbers.facts({{"schema_version", 1}, {"strategy", view.strategy}, {"sender", view.traced}});
   numbers.add(std::move(lines));
   numbers.add(std::move(table));
   return numbers;
@@ -76,7 +76,7 @@ Picture draw_block_paths(const ExchangeView& view, const Frame& frame) {
   std::set<Rank> forwarders;
   for (const auto& [hop, destinations] : hops)
     if (hop.from != view.traced) forwarders.insert(hop.from);
-  const auto strategy = to_string(view.strategy);
+  const auto& strategy = view.strategy;
   const auto summary = forwarders.empty() ? fmt::format("No rank forwards blocks of rank {}.", view.traced)
                                           : fmt::format("Ranks that forward blocks of rank {}: {}.", view.traced,
                                                         join(forwarders, ", "));

@@ -96,7 +96,7 @@ Document numbers_of(const ExchangeView& view, const std::vector<Matrix>& matrice
                    c % at(matrix.bins) * at(matrix.ranks_each), matrix.ranks_each, matrix.cells[c]});
   }
   Document numbers;
-  numbers.facts({{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}});
+  numbers.facts({{"schema_version", 1}, {"strategy", view.strategy}, {"ranks", view.pattern.ranks}});
   numbers.add(std::move(list));
   numbers.add(std::move(lines));
   return numbers;
@@ -115,7 +115,7 @@ Picture draw_matrices(const ExchangeView& view, const Frame& frame) {
   }
   constexpr double left = 30, side = 236, apart = 24, caption = 42;
   const auto in_a_row = static_cast<std::size_t>(std::max(1.0, (frame.width - left + apart) / (side + apart)));
-  const auto strategy = to_string(view.strategy);
+  const auto& strategy = view.strategy;
   Svg svg(frame, "Traffic between ranks: " + strategy,
           fmt::format("Bytes by sender (down) and receiver (to the right), in the pattern and in each stage of {}{}.",
                       strategy, totals));

@@ -34,7 +34,8 @@ struct BlockPath {
 struct ExchangeView {
   Pattern pattern;
   Layout layout;
-  Strategy strategy;
+  std::string strategy;  ///< its text, or the name of a route that has none
+  DataPath path;
   Schedule schedule;
   std::vector<Rank> positions;     ///< by rank, the rank whose part it plays in the route; empty: its own
   Rank traced = 0;                 ///< the first rank that sends
@@ -46,6 +47,8 @@ std::vector<BlockPath> trace_blocks(const Route& route, const Pattern& pattern, 
 
 /// @throws NotApplicable, InputError
 ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy);
+/// The same for a route without strategy, of coalesced messages and an unlimited window.
+ExchangeView view_route(Pattern pattern, const Layout& layout, const Route& route, const std::string& name);
 
 /// The activities of all ranks on the path of the strategy (trace_exchange).
 /// @throws InputError

@@ -108,10 +108,8 @@ Document numbers_of(const ExchangeView& view, const Trace& trace, const std::vec
       spans.add({rank, name_of(span.activity), span.stage + 1, span.begin, span.end, span.peer < 0 ? Cell() : span.peer,
                  span.activity == Activity::send ? span.bytes : Cell()});
   Document numbers;
-  numbers.facts({{"schema_version", 1},
-                 {"strategy", to_string(view.strategy)},
-                 {"predicted_s", trace.cost.seconds},
-                 {"ranks_drawn", rows}});
+  numbers.facts(
+      {{"schema_version", 1}, {"strategy", view.strategy}, {"predicted_s", trace.cost.seconds}, {"ranks_drawn", rows}});
   numbers.add(std::move(critical));
   numbers.add(std::move(spans));
   return numbers;
@@ -142,7 +140,7 @@ Picture draw_timeline(const ExchangeView& view, const Trace& trace, const Frame&
   const auto rows = rows_of(trace);
   const double width = frame.width;
   constexpr double left = 72, right = 24, row = 22;
-  const auto strategy = to_string(view.strategy);
+  const auto& strategy = view.strategy;
   const Seconds total = trace.cost.seconds > 0 ? trace.cost.seconds : 1e-9;
   std::vector<Rank> path_ranks{trace.critical.empty() ? 0 : trace.critical.front().from};
   for (const auto& leg : trace.critical) path_ranks.push_back(leg.to);
@@ -228,21 +226,37 @@ std::string chrome_trace(const ExchangeView& view, const Trace& trace) {
   return text;
 }
 
-ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy) {
-  auto tables = make_tables(strategy, layout, pattern);
-  const auto route = make_route(strategy, layout, tables);
-  auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
+namespace {
+
+ExchangeView view_schedule(Pattern pattern, const Layout& layout, std::string strategy, const DataPath& path,
+                           const Route& route, Schedule schedule) {
   Rank traced = pattern.ranks;
   for (const auto& edge : pattern.edges)
     if (edge.bytes > 0 && edge.source != edge.destination) traced = std::min(traced, edge.source);
   if (traced == pattern.ranks) traced = 0;
-  auto paths = trace_blocks(*route, pattern, traced);
-  return {std::move(pattern),          layout, strategy,        std::move(schedule),
-          std::move(tables.positions), traced, std::move(paths)};
+  auto paths = trace_blocks(route, pattern, traced);
+  return {std::move(pattern), layout, std::move(strategy), path, std::move(schedule), {}, traced, std::move(paths)};
+}
+
+}  // namespace
+
+ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy) {
+  auto tables = make_tables(strategy, layout, pattern);
+  const auto route = make_route(strategy, layout, tables);
+  auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
+  auto view =
+      view_schedule(std::move(pattern), layout, to_string(strategy), strategy.path, *route, std::move(schedule));
+  view.positions = std::move(tables.positions);
+  return view;
+}
+
+ExchangeView view_route(Pattern pattern, const Layout& layout, const Route& route, const std::string& name) {
+  auto schedule = make_schedule(route, {}, pattern);
+  return view_schedule(std::move(pattern), layout, name, {}, route, std::move(schedule));
 }
 
 Trace trace_view(const ExchangeView& view, const Machine& machine) {
-  return trace_exchange(view.schedule, view.layout, machine, Usage::planned, view.strategy.path);
+  return trace_exchange(view.schedule, view.layout, machine, Usage::planned, view.path);
 }
 
 }  // namespace commpass

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/python/core.hpp"
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/predict.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -38,6 +39,37 @@ Pattern pattern_of(int ranks, const Integers& sources, const Integers& destinati
   }
   pattern.validate("Pattern");
   return pattern;
+}
+
+/// The entries of a matrix as its pattern; without owners, block_partition.
+Pattern pattern_of_matrix(std::int64_t row_count, std::int64_t column_count, const Integers& rows,
+                          const Integers& columns, int ranks, const std::vector<Rank>& owner, Bytes value_bytes,
+                          bool is_shared) {
+  CoordinateMatrix matrix;
+  matrix.rows = row_count;
+  matrix.columns = column_count;
+  const auto take = [](const Integers& from, std::int64_t count, const char* name) {
+    std::vector<std::int64_t> numbers(from.data(), from.data() + from.size());
+    for (const auto number : numbers)
+      if (number < 0 || number >= count)
+        throw InputError("Pattern.from_matrix", "an entry has the " + std::string(name) + " " + std::to_string(number),
+                         "use 0 to " + std::to_string(count - 1));
+    return numbers;
+  };
+  if (rows.size() != columns.size())
+    throw InputError("Pattern.from_matrix", "entries have not as many rows as columns", "give one of each");
+  matrix.row = take(rows, row_count, "row");
+  matrix.column = take(columns, column_count, "column");
+  const auto owners = owner.empty() ? block_partition(row_count, ranks) : owner;
+  return (is_shared ? shared_value_pattern : matrix_pattern)(matrix, owners, ranks, value_bytes, "Pattern.from_matrix");
+}
+
+/// The node of each rank.
+std::vector<int> nodes_of(const std::string& text, int ranks) {
+  const auto layout = parse_layout(text, ranks);
+  std::vector<int> nodes;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) nodes.push_back(layout.node(rank));
+  return nodes;
 }
 
 /// A member of all edges as an array.
@@ -74,6 +106,7 @@ std::vector<Prediction> predicted(const Pattern& pattern, const std::string& pro
 void bind_patterns(py::module_& module) {
   py::class_<Pattern>(module, "Pattern")
       .def(py::init(&pattern_of), py::arg("ranks"), py::arg("sources"), py::arg("destinations"), py::arg("bytes"))
+      .def_static("of_matrix", &pattern_of_matrix)
       .def_static(
           "generate", [](const std::string& text) { return generate_pattern(text); }, py::arg("text"))
       .def_static(
@@ -83,12 +116,7 @@ void bind_patterns(py::module_& module) {
       .def_property_readonly("sources", &column<&Edge::source>)
       .def_property_readonly("destinations", &column<&Edge::destination>)
       .def_property_readonly("bytes", &column<&Edge::bytes>)
-      .def("statistics", &numbers_of)
-      .def("__len__", [](const Pattern& p) { return p.edges.size(); })
-      .def("__repr__", [](const Pattern& p) {
-        return "<commpass.Pattern of " + std::to_string(p.ranks) + " ranks, " + std::to_string(p.edges.size()) +
-               " edges>";
-      });
+      .def("statistics", &numbers_of);
 }
 
 void bind_predictions(py::module_& module) {
@@ -101,14 +129,11 @@ void bind_predictions(py::module_& module) {
       .def_readonly("strategy", &Prediction::strategy)
       .def_readonly("seconds", &Prediction::seconds)
       .def_readonly("stages", &Prediction::stages)
-      .def_readonly("explanation", &Prediction::explanation)
-      .def("__repr__", [](const Prediction& p) {
-        return "<commpass.Prediction " + p.strategy + ": " + py::repr(py::float_(p.seconds)).cast<std::string>() +
-               " s>";
-      });
+      .def_readonly("explanation", &Prediction::explanation);
   module.def("predict", &predicted, py::arg("pattern"), py::arg("profile"), py::arg("layout"), py::arg("strategies"),
              py::arg("model"));
   module.def("profile_paths", &profile_paths);
+  module.def("nodes_of", &nodes_of, py::arg("layout"), py::arg("ranks"));
 }
 
 }  // namespace
@@ -117,5 +142,6 @@ PYBIND11_MODULE(_core, module) {
   commpass::python::translate_errors();
   bind_patterns(module);
   bind_predictions(module);
+  commpass::python::bind_routes(module);
   module.attr("version") = COMMPASS_VERSION;
 }

@@ -133,6 +133,7 @@ PYBIND11_MODULE(_mpi, module) {
       .def("indexed_exchange", &indexed_exchange)
       .def_property_readonly("ranks", [](OpenCommunicator& of) { return of.get().layout().ranks(); })
       .def_property_readonly("layout", [](OpenCommunicator& of) { return of.get().layout().describe(); })
+      .def_property_readonly("places", [](OpenCommunicator& of) { return places_text(of.get().layout()); })
       .def_property_readonly("last_alltoallv_strategy",
                              [](OpenCommunicator& of) { return of.get().last_alltoallv_strategy(); })
       .def_property_readonly("last_sparse_strategy",

@@ -79,8 +79,7 @@ void write_trace(const ExchangeView& view, const Machine& machine, const std::st
   std::size_t messages = 0;
   for (const auto& stage : view.schedule.stages) messages += stage.messages.size();
   if (messages > most_messages)
-    throw InputError("--trace " + path,
-                     fmt::format("{} has {} messages, too many to trace", to_string(view.strategy), messages),
+    throw InputError("--trace " + path, fmt::format("{} has {} messages, too many to trace", view.strategy, messages),
                      fmt::format("use a strategy or a pattern with at most {}", most_messages));
   write_file(path, chrome_trace(view, trace_view(view, machine)));
 }

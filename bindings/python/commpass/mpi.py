@@ -8,6 +8,8 @@ from commpass.cartesian import CartExchange, CartNeighborhood, HaloExchange, gri
 from commpass.errors import InputError
 from commpass.handles import Chosen, Closed, Planned, Repeated, forwarded
 from commpass.native import _mpi
+from commpass.pattern import Layout
+from commpass.routed import RoutedExchange, paths_of
 from commpass.sparse import SparseExchange, arrays_of, with_own_error
 
 if MPI.get_vendor()[0] != _mpi.mpi_library:
@@ -75,6 +77,7 @@ class Communicator(Closed):
         if not isinstance(comm, MPI.Intracomm):
             raise InputError(f"Communicator: comm is a {type(comm).__name__}; give an intracommunicator of mpi4py.")
         self._open = _mpi.Communicator(MPI._handleof(comm), profile, layout, limits)
+        self._comm = comm
 
     ranks = forwarded("ranks", "The number of ranks.")
     layout = forwarded("layout", "The layout of the ranks, for people.")
@@ -115,6 +118,21 @@ class Communicator(Closed):
         none = np.empty(0)
         checked, failure = attempt(check)
         return Exchange(self._open.neighbor_exchange(*(checked or (none, [], none, [])), strategy, failure))
+
+    def routed_exchange(self, route, pattern, send, receive):
+        """Plans an exchange along a Route: one neighbour exchange for each of its stages.
+
+        route    the same on every rank
+        pattern  the same Pattern on every rank; several edges of a pair are one block
+        send     of bytes (uint8): the blocks of this rank by destination, those to itself among them
+        receive  of bytes: the blocks for this rank by source; the exchange keeps both arrays
+        Returns a RoutedExchange. Raises Error, the same on every rank.
+        """
+        checked, failure = attempt(lambda: paths_of(route, pattern, Layout(self._open.places), send, receive, self._comm.Get_rank()))
+        for sentence in self._comm.allgather(failure):
+            if sentence:
+                raise InputError(sentence)
+        return RoutedExchange(self, *checked, send, receive)
 
     def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy="", deterministic=False):
         """Plans an exchange of values by their global indices, from 0 up. It finds the owners of needed values.

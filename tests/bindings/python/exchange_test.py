@@ -290,6 +290,59 @@ class Halo(unittest.TestCase):
                 communicator.halo_exchange([ranks, 1], np.zeros((3, 3)), 2)
 
 
+class Routes(unittest.TestCase):
+    """Every rank sends to every rank; a byte tells its source, its destination and its position."""
+
+    @staticmethod
+    def block(source, destination):
+        return np.array([(50 * source + 7 * destination + i) % 256 for i in range(1 + count(source, destination))], np.uint8)
+
+    def exchange(self, communicator, path):
+        pattern = commpass.Pattern(ranks, [s for s in range(ranks) for _ in range(ranks)], [*range(ranks)] * ranks,
+                                   [len(self.block(s, d)) for s in range(ranks) for d in range(ranks)])
+        send = np.concatenate([self.block(rank, d) for d in range(ranks)])
+        receive = np.zeros(sum(len(self.block(s, rank)) for s in range(ranks)), np.uint8)
+        with communicator.routed_exchange(commpass.Route(path, "tested"), pattern, send, receive) as exchange:
+            for _ in range(2):
+                receive[:] = 0
+                exchange.run()
+                np.testing.assert_array_equal(receive, np.concatenate([self.block(s, rank) for s in range(ranks)]))
+
+    def test_run_as_they_say(self):
+        with commpass.Communicator(world, "lassen", layout=f"{ranks}x1") as communicator:
+            self.exchange(communicator, lambda source, target, layout: [target])
+            self.exchange(communicator, lambda source, target, layout: [0, target])
+            self.exchange(communicator, lambda source, target, layout: [source, (source + 1) % ranks, target] if source < target else [target])
+
+    def test_fail_on_all_ranks(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with self.assertRaisesRegex(commpass.InputError, "send: it has 0 bytes, and the pattern 1 for rank 0"):
+                pattern = commpass.Pattern(ranks, [0], [ranks - 1], [1])
+                receive = np.zeros(1 if rank == ranks - 1 else 0, np.uint8)
+                communicator.routed_exchange(commpass.Route(lambda s, t, layout: [t], "x"), pattern, np.empty(0, np.uint8), receive)
+
+
+class Graphs(unittest.TestCase):
+    def test_become_patterns(self):
+        following = (rank + 1) % ranks
+        graph = world.Create_dist_graph([rank], [2], [following, rank], weights=[10 + rank, 3])
+        with_weights = commpass.Pattern.from_dist_graph(graph)
+        self.assertEqual(sorted(zip(with_weights.sources, with_weights.destinations, with_weights.bytes)),
+                         sorted([(r, (r + 1) % ranks, 10 + r) for r in range(ranks)] + [(r, r, 3) for r in range(ranks)]))
+        self.assertEqual(set(commpass.Pattern.from_dist_graph(graph, bytes=64).bytes), {64})
+        # MPI may give the neighbours in another order, so sizes go by it.
+        sizes = [100 * rank + to for to in graph.Get_dist_neighbors()[1]]
+        by_order = commpass.Pattern.from_dist_graph(graph, bytes=sizes)
+        self.assertTrue(np.all(by_order.bytes == 100 * by_order.sources + by_order.destinations))
+        with self.assertRaisesRegex(commpass.InputError, "rank 0 has 2 destinations and 1 sizes"):
+            commpass.Pattern.from_dist_graph(graph, bytes=[1] if rank == 0 else [1, 2])
+        graph.Free()
+        unweighted = world.Create_dist_graph_adjacent([following], [following])
+        with self.assertRaisesRegex(commpass.InputError, "the graph has no weights; give bytes"):
+            commpass.Pattern.from_dist_graph(unweighted)
+        unweighted.Free()
+
+
 class Communicator(unittest.TestCase):
     def test_has_its_layout(self):
         with commpass.Communicator(world, "lassen", layout=f"{ranks}x1") as communicator:
