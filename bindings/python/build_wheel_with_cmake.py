@@ -1,6 +1,7 @@
 """Builds the wheel (PEP 517): configures and builds Commpass, and packs its component `python`.
 
-CMAKE_ARGS in the environment are further arguments of CMake, such as -DMPI_EXECUTABLE_SUFFIX=.openmpi.
+CMAKE_ARGS in the environment are further arguments of CMake, such as -DMPI_EXECUTABLE_SUFFIX=.openmpi. The setting build
+(pip install --config-settings build=FOLDER) names a build folder to use; one that is configured stays as it is.
 """
 
 import base64
@@ -38,12 +39,8 @@ def _tag():
 
 
 def _cmake(build, prefix):
-    # pip hides what the system has from the process that builds; CMake looks for numpy and mpi4py there.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    only = ["-DCOMMPASS_TESTS=OFF", "-DCOMMPASS_EXAMPLES=OFF", "-DCOMMPASS_FORTRAN=OFF", "-DCOMMPASS_PETSC=OFF"]
-    subprocess.run(["cmake", "-S", _source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *only,
-                    "-DCOMMPASS_PYTHON=ON", f"-DCOMMPASS_PYTHON_EXECUTABLE={sys.executable}",
-                    *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True, env=environment)
+    if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
+        _configure(build)
     # The build's own list of targets says whether there are exchanges.
     listed = subprocess.run(["cmake", "--build", build, "--target", "help"], check=True, capture_output=True, text=True).stdout
     targets = [name for name in ("commpass_python_core", "commpass_python_mpi") if name in listed]
@@ -51,6 +48,15 @@ def _cmake(build, prefix):
         raise SystemExit("commpass: pybind11, numpy or Python's headers are not here; install pybind11-dev, python3-numpy, python3-dev.")
     subprocess.run(["cmake", "--build", build, "--parallel", "--target", *targets], check=True)
     subprocess.run(["cmake", "--install", build, "--component", "python", "--prefix", prefix], check=True)
+
+
+def _configure(build):
+    # pip hides what the system has from the process that builds; CMake looks for numpy and mpi4py there.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    only = ["-DCOMMPASS_TESTS=OFF", "-DCOMMPASS_EXAMPLES=OFF", "-DCOMMPASS_FORTRAN=OFF", "-DCOMMPASS_PETSC=OFF"]
+    subprocess.run(["cmake", "-S", _source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *only,
+                    "-DCOMMPASS_PYTHON=ON", f"-DCOMMPASS_PYTHON_EXECUTABLE={sys.executable}",
+                    *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True, env=environment)
 
 
 def _write(wheel, name, data, record):
@@ -89,5 +95,5 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as work:
-        _cmake(os.path.join(work, "build"), os.path.join(work, "prefix"))
+        _cmake((config_settings or {}).get("build", os.path.join(work, "build")), os.path.join(work, "prefix"))
         return pack_wheel(os.path.join(work, "prefix"), wheel_directory)

@@ -7,7 +7,7 @@ from commpass.native import _core
 
 
 class Pattern:
-    """Who sends how many bytes to whom.
+    """The bytes that each rank sends to each other rank.
 
     ranks                         the number of ranks
     sources, destinations, bytes  a number for each edge
