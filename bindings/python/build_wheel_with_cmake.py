@@ -1,7 +1,7 @@
 """Builds the wheel (PEP 517): configures and builds Commpass, and packs its component `python`.
 
-CMAKE_ARGS in the environment are further arguments of CMake, such as -DMPI_EXECUTABLE_SUFFIX=.openmpi. The setting build
-(pip install --config-settings build=FOLDER) names a build folder to use; one that is configured stays as it is.
+CMAKE_ARGS in the environment are further arguments of CMake, such as -DMPI_EXECUTABLE_SUFFIX=.openmpi. The setting
+build (pip install --config-settings build=FOLDER) names a build folder; one that is configured stays as it is.
 """
 
 import base64

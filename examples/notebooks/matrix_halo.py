@@ -1,8 +1,8 @@
 # %% [markdown]
 # # The halo exchange of a matrix
 #
-# A matrix becomes a pattern, the pattern a table of predictions and two pictures. Nothing here needs MPI. Jupyter opens this
-# file with Jupytext; `python3 matrix_halo.py` runs it as a script.
+# A matrix becomes a pattern, the pattern a table of predictions and two pictures. Nothing here needs MPI. Jupyter
+# opens this file with Jupytext; `python3 matrix_halo.py` runs it as a script.
 
 # %%
 import pathlib

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A route of one's own
 #
-# An algorithm is a rule that says which ranks hold a block after each stage. Here it is written in Python, checked, predicted
-# beside the algorithms of Commpass, and drawn. Under MPI it also runs:
+# An algorithm is a rule that says which ranks hold a block after each stage. Here it is written in Python, checked,
+# predicted beside the algorithms of Commpass, and drawn. Under MPI it also runs:
 # `mpirun -n 8 python3 own_route.py . run`.
 
 # %%
@@ -44,9 +44,9 @@ def leader_of_each_pair(source, target, layout):
 
 # %%
 pattern = commpass.Pattern.generate("alltoall:ranks=256,bytes=64")
-predictions = commpass.predict(pattern, profile="lassen", ppn=32, strategies=[leaders, leader_of_each_pair, "standard", "three-step"])
-for record in predictions.records():
-    print(f"{record['strategy']:20} {record['seconds'] * 1e6:8.1f} us, {record['messages_max']} messages of a rank at most")
+strategies = [leaders, leader_of_each_pair, "standard", "three-step"]
+for one in commpass.predict(pattern, profile="lassen", ppn=32, strategies=strategies).records():
+    print(f"{one['strategy']:20} {one['seconds'] * 1e6:8.1f} us, at most {one['messages_max']} messages of a rank")
 
 # %%
 picture = leaders.draw("alltoall:ranks=8,bytes=64", ppn=4)

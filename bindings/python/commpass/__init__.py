@@ -6,7 +6,9 @@ Predictions need no MPI:
     for prediction in commpass.predict(pattern, profile="lassen", ppn=32):
         print(prediction.strategy, prediction.seconds)
 
-A Route is an algorithm that is written in Python, and predicted beside the others. Exchanges need mpi4py, which the first use of Communicator imports:
+A Route is an algorithm that is written in Python, and predicted beside the others.
+
+Exchanges need mpi4py, which the first use of Communicator imports:
 
     with commpass.Communicator(MPI.COMM_WORLD) as communicator:
         communicator.alltoallv(out, out_counts, into, into_counts)
@@ -19,10 +21,12 @@ from commpass.plots import plot_predictions, plot_sweep
 from commpass.prediction import Prediction, Predictions, Stage, predict, price_table, profile_paths, profiles
 from commpass.route import Picture, Route, draw_paths
 
-_of_mpi = ("CartExchange", "CartNeighborhood", "Communicator", "Exchange", "HaloExchange", "IndexedExchange", "RoutedExchange", "SparseExchange")
+_of_mpi = ("CartExchange", "CartNeighborhood", "Communicator", "Exchange", "HaloExchange", "IndexedExchange",
+           "RoutedExchange", "SparseExchange")
 
-__all__ = ["Error", "InputError", "Layout", "NotApplicable", "Pattern", "Picture", "Prediction", "Predictions", "Route", "Stage",
-           "draw_paths", "plot_predictions", "plot_sweep", "predict", "price_table", "profile_paths", "profiles", *_of_mpi]
+__all__ = ["Error", "InputError", "Layout", "NotApplicable", "Pattern", "Picture", "Prediction", "Predictions", "Route",
+           "Stage", "draw_paths", "plot_predictions", "plot_sweep", "predict", "price_table", "profile_paths",
+           "profiles", *_of_mpi]
 
 
 def __getattr__(name):

@@ -128,7 +128,9 @@ class Communicator(Closed):
         receive  of bytes: the blocks for this rank by source; the exchange keeps both arrays
         Returns a RoutedExchange. Raises Error, the same on every rank.
         """
-        checked, failure = attempt(lambda: paths_of(route, pattern, Layout(self._open.places), send, receive, self._comm.Get_rank()))
+        rank = self._comm.Get_rank()
+        layout = Layout(self._open.places)
+        checked, failure = attempt(lambda: paths_of(route, pattern, layout, send, receive, rank))
         for sentence in self._comm.allgather(failure):
             if sentence:
                 raise InputError(sentence)

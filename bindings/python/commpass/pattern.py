@@ -37,8 +37,9 @@ class Pattern:
     def from_matrix(cls, matrix, ranks, owner=None, value_bytes=8, shared=False):
         """The halo exchange of a product y = A·x of a sparse matrix whose rows are distributed over ranks.
 
-        matrix       of scipy.sparse; or a two-dimensional array; or (rows, columns, shape) with an array of row numbers and
-                     one of column numbers. Stored entries count, zeros too; of a two-dimensional array only others
+        matrix       of scipy.sparse; or a two-dimensional array; or (rows, columns, shape) with an array of row
+                     numbers and one of column numbers. Stored entries count, zeros too; of a two-dimensional array
+                     only others
         ranks        the number of ranks
         owner        the rank of each row, and of the entry of x with the same number; None: blocks of equal size
         value_bytes  bytes of a value of x
@@ -54,8 +55,8 @@ class Pattern:
         elif isinstance(matrix, np.ndarray) and matrix.ndim == 2:
             (rows, columns), shape = np.nonzero(matrix), matrix.shape
         else:
-            raise InputError(f"Pattern.from_matrix: matrix is a {type(matrix).__name__}; give a matrix of scipy.sparse, "
-                             "a two-dimensional array, or (rows, columns, shape).")
+            raise InputError(f"Pattern.from_matrix: matrix is a {type(matrix).__name__}; give a matrix of "
+                             "scipy.sparse, a two-dimensional array, or (rows, columns, shape).")
         owners = [] if owner is None else np.asarray(owner, dtype=np.int64).tolist()
         return cls._of(_core.Pattern.of_matrix(*map(int, shape), rows, columns, ranks, owners, value_bytes, shared))
 
@@ -74,7 +75,8 @@ class Pattern:
         if given is None:
             failure = "the graph has no weights; give bytes"
         elif len(sizes) != len(destinations):
-            failure = f"rank {comm.Get_rank()} has {len(destinations)} destinations and {len(sizes)} sizes; give one for each"
+            failure = (f"rank {comm.Get_rank()} has {len(destinations)} destinations and {len(sizes)} sizes; "
+                       "give one for each")
         edges = comm.allgather((failure, list(destinations), [] if failure else [int(size) for size in sizes]))
         for failure, _, _ in edges:
             if failure:

@@ -98,8 +98,8 @@ def predict(pattern, profile="", ppn=None, layout=None, strategies=(), model="bu
     strategies  texts and Routes; none: all candidates
     model       "burst", "max-rate" or "postal"
 
-    Returns Predictions, the cheapest first; strategies that exceed a limit of the profile come last. Of a Route no limit
-    is checked.
+    Returns Predictions, the cheapest first; strategies that exceed a limit of the profile come last. Of a Route no
+    limit is checked.
     Raises InputError, NotApplicable.
     """
     pattern = pattern_of(pattern)

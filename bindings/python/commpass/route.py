@@ -48,7 +48,8 @@ class Route:
         """Checks the path of every pair of ranks of a layout. Returns the number of stages. Raises InputError."""
         layout = layout if isinstance(layout, Layout) else Layout(layout)
         ranks = range(layout.ranks)
-        return max((len(self(source, target, layout)) for source in ranks for target in ranks if source != target), default=1)
+        pairs = ((source, target) for source in ranks for target in ranks if source != target)
+        return max((len(self(*pair, layout)) for pair in pairs), default=1)
 
     def predict(self, pattern, profile="", ppn=None, layout=None, model="burst"):
         """The Prediction of this route alone; the arguments are those of commpass.predict."""
@@ -85,7 +86,8 @@ class Picture:
 
 
 def draw_paths(pattern, strategy, ppn=None, layout=None):
-    """Draws which ranks hold the blocks of the first sender after each stage, as `commpass predict --picture paths` does.
+    """The picture of `commpass predict --picture paths`: the ranks that hold the blocks of the first sender after each
+    stage.
 
     pattern      a Pattern, or a text for Pattern.generate, of at most 64 ranks
     strategy     its text, or a Route

@@ -11,16 +11,18 @@ from commpass.errors import InputError
 def paths_of(route, pattern, layout, send, receive, rank):
     """The blocks as (source, destination, bytes), sorted, the path of each, and this rank."""
     if pattern.ranks != layout.ranks:
-        raise InputError(f"routed_exchange: the pattern has {pattern.ranks} ranks, and the communicator {layout.ranks}; use as many.")
+        raise InputError(f"routed_exchange: the pattern has {pattern.ranks} ranks, and the communicator {layout.ranks}; "
+                         "use as many.")
     sizes = Counter()
-    for source, destination, size in zip(pattern.sources.tolist(), pattern.destinations.tolist(), pattern.bytes.tolist()):
-        sizes[source, destination] += size
+    for edge in zip(pattern.sources.tolist(), pattern.destinations.tolist(), pattern.bytes.tolist()):
+        sizes[edge[:2]] += edge[2]
     blocks = [(*pair, size) for pair, size in sorted(sizes.items()) if size > 0]
     for array, end, where, is_written in ((send, 0, "send", False), (receive, 1, "receive", True)):
         checked_array(array, where, np.dtype(np.uint8), is_written)
         needed = sum(block[2] for block in blocks if block[end] == rank)
         if array.size != needed:
-            raise InputError(f"{where}: it has {array.size} bytes, and the pattern {needed} for rank {rank}; give as many.")
+            raise InputError(f"{where}: it has {array.size} bytes, and the pattern {needed} for rank {rank}; "
+                             "give as many.")
     paths = [[target] if source == target else route(source, target, layout) for source, target, _ in blocks]
     stages = max(map(len, paths), default=1)
     return blocks, [[*path, *[path[-1]] * (stages - len(path))] for path in paths], rank
