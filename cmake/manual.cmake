@@ -26,5 +26,12 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxy
 if(COMMPASS_TESTS)
   add_test(NAME site COMMAND ${PROJECT_SOURCE_DIR}/scripts/docs --site ${PROJECT_BINARY_DIR}/site)
   set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
+  # Each page is easier to read than newspapers are (60), and the score of a sentence is that by hand.
+  add_test(NAME reading_ease COMMAND ${PROJECT_SOURCE_DIR}/scripts/reading-ease --least 60)
+  file(WRITE ${PROJECT_BINARY_DIR}/one_sentence.md "# A heading\n\nThe cat sat on the mat.\n")
+  add_test(NAME reading_ease_of_a_sentence
+           COMMAND ${PROJECT_SOURCE_DIR}/scripts/reading-ease --least 117 ${PROJECT_BINARY_DIR}/one_sentence.md)
+  set_tests_properties(reading_ease_of_a_sentence PROPERTIES
+    PASS_REGULAR_EXPRESSION " 116[.]1 +6[.]0 +6 .*is harder to read than 117")
   add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/check_manual $<TARGET_FILE:commpass>)
 endif()

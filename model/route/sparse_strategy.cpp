@@ -33,7 +33,9 @@ InputError refuse_discovery(const std::string& discovery, const std::string& whe
 const std::vector<DiscoveryRow>& discoveries() {
   static const std::vector<DiscoveryRow> rows{
       {Discovery::nbx, "nbx", "synchronous sends, probes, and a non-blocking reduction that ends when all is received",
-       "nothing", "sparse dynamic data exchange paper (Geyko et al.) §IV-B; Hoefler, Siebert, Lumsdaine 2010"},
+       "nothing",
+       "sparse dynamic data exchange paper (Geyko et al.) §IV-B; Hoefler, Siebert, Lumsdaine 2010; with a reduction in "
+       "place of the barrier"},
       {Discovery::reduce, "reduce", "the number of messages by a reduce-scatter, then probes",
        "16 bytes for each rank that may send in the stage",
        "sparse dynamic data exchange paper (Geyko et al.) §IV-A, with a reduce-scatter"},
