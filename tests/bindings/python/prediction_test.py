@@ -1,8 +1,12 @@
 """Patterns, profiles and prices from Python, without MPI."""
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -235,6 +239,20 @@ class Plots(unittest.TestCase):
         axes = commpass.plot_sweep(sizes, [f"alltoall:ranks=8,bytes={size}" for size in sizes], ["standard", node_first], "lassen", ppn=4)
         self.assertEqual([line.get_label() for line in axes.lines], ["standard", "node-first"])
         self.assertGreater(axes.lines[1].get_ydata()[1], axes.lines[1].get_ydata()[0])
+
+
+class Document(unittest.TestCase):
+    def test_has_code_that_runs_without_mpi(self):
+        page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "python.md"
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text().split("\n## Predictions\n")[1], re.M | re.S)
+        self.assertEqual(len(blocks), 2)
+        names = {"commpass": commpass}
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as output:
+            for block in blocks:
+                exec(block, names)
+            self.assertTrue(os.path.exists("node-first.svg"))
+        self.assertEqual(len(output.getvalue().splitlines()), 3)
+        self.assertIn("node-first", [one.strategy for one in names["compared"]])
 
 
 if __name__ == "__main__":
