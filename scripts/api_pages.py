@@ -126,7 +126,8 @@ def python_page(package):
                 else:
                     yield one.name, "py:method", f"{one.name}({arguments_of(one)})", option + text_of(one, "      ")
             elif isinstance(one, ast.Assign) and getattr(getattr(one.value, "func", 0), "id", "") == "forwarded":
-                yield one.targets[0].id, "py:property", one.targets[0].id, "\n" + described(one.value.args[1].value, "      ")
+                name = one.targets[0].id
+                yield name, "py:property", name, "\n" + described(one.value.args[1].value, "      ")
 
     parts = []
     for name in sorted(public, key=str.lower):
