@@ -97,6 +97,7 @@ class Import {
 
   const Machine& machine() const { return machine_; }
   const std::vector<std::string>& fitted() const { return fitted_; }
+  const std::vector<std::string>& left_out() const { return left_out_; }
   std::string assumed() const {
     return ways_ == 1 ? "pairs send in step: what they move together is the rate of one direction"
                       : "pairs do not keep in step: of what they move together each direction has half";
@@ -106,6 +107,10 @@ class Import {
   static constexpr std::size_t sizes_min = 4;
   static constexpr double sharing_slowdown_min = 1.25;  ///< of a message, if pairs share a rate
   static constexpr Bytes shared_bytes_min = 4096;       ///< smaller messages show latencies, not rates
+  static constexpr Bytes latency_bytes_max = 64;        ///< larger messages of all pairs may show rates
+  /// Larger messages that all pairs together move slower than this share of their best rate: of caches and memory alike
+  /// less is lost, but pages that were never written are all the same one.
+  static constexpr double collapsed_rate_ratio = 0.25;
   /// As in the calibration. Larger messages show memory, and pages that were never written.
   static constexpr Bytes bytes_max = Bytes{4} << 20;
 
@@ -127,7 +132,45 @@ class Import {
            time.bytes <= bytes_max;
   }
 
+  /// The least times of messages by size while as many pairs as ever are active.
+  std::map<Bytes, Seconds> all_pairs(Memory memory, Level level) const {
+    int pairs_max = 2;
+    for (const auto& time : times_)
+      if (is_of(time, Test::many_pairs, memory, level)) pairs_max = std::max(pairs_max, time.pairs);
+    std::map<Bytes, Seconds> result;
+    for (const auto& time : times_)
+      if (is_of(time, Test::many_pairs, memory, level) && time.pairs == pairs_max) {
+        const auto [least, is_new] = result.emplace(time.bytes, time.seconds);
+        if (!is_new) least->second = std::min(least->second, time.seconds);
+      }
+    return result;
+  }
+
+  /// Ping-pongs by size, as an exchange has them, whose ranks are all active.
   std::map<Bytes, Seconds> ping_pongs(Memory memory, Level level) const {
+    auto result = lone_ping_pongs(memory, level);
+    if (memory != Memory::host) return result;  // pairs of a device wait for one another
+    const auto all = all_pairs(memory, level);
+    // The pair of a ping-pong may be the one next to the network's interface. Others are farther away.
+    Seconds farther_s = 0;
+    for (auto& [bytes, seconds] : result) {
+      if (const auto of_all = all.find(bytes); of_all != all.end() && bytes <= latency_bytes_max)
+        farther_s = std::max(0.0, of_all->second - seconds);
+      seconds += farther_s;
+    }
+    if (level > machine_.node_level()) return result;
+    double best_rate = 0;
+    for (const auto& [bytes, seconds] : all) {
+      const double rate = static_cast<double>(bytes) / seconds;
+      best_rate = std::max(best_rate, rate);
+      if (bytes < shared_bytes_min || rate >= collapsed_rate_ratio * best_rate) continue;
+      result.erase(result.lower_bound(bytes), result.end());
+      break;
+    }
+    return result;
+  }
+
+  std::map<Bytes, Seconds> lone_ping_pongs(Memory memory, Level level) const {
     auto result = times_by(times_, &BenchmarkTime::bytes,
                            [&](const auto& t) { return is_of(t, Test::ping_pong, memory, level); });
     if (result.size() >= sizes_min) return result;
@@ -143,17 +186,20 @@ class Import {
     return found == times_.end() ? "import" : found->where;
   }
 
-  /// Refuses times that do not grow with bytes.
-  void check_grows(const std::vector<SizePoint>& points, Memory memory, Level level) const {
+  /// Do times grow with bytes? Refuses those of host memory that do not. A library may stage device memory by means that
+  /// take as long for all sizes: the others are of use.
+  bool do_grow(const std::vector<SizePoint>& points, Memory memory, Level level) {
     constexpr Bytes bytes_min = Bytes{64} << 10;
     constexpr double growth_min = 1.2;
     const auto &first = points.front(), &last = points.back();
-    if (last.bytes >= bytes_min && last.seconds < growth_min * first.seconds)
-      throw InputError(where_of(memory, level),
-                       fmt::format("messages of {} take {}, and those of {} no longer",
-                                   format_bytes(static_cast<double>(first.bytes)), format_seconds(first.seconds),
-                                   format_bytes(static_cast<double>(last.bytes))),
-                       "give one-way times of single messages by their size");
+    if (last.bytes < bytes_min || last.seconds >= growth_min * first.seconds) return true;
+    const auto what = fmt::format("messages of {} take {}, and those of {} no longer",
+                                  format_bytes(static_cast<double>(first.bytes)), format_seconds(first.seconds),
+                                  format_bytes(static_cast<double>(last.bytes)));
+    if (memory == Memory::host)
+      throw InputError(where_of(memory, level), what, "give one-way times of single messages by their size");
+    left_out_.push_back(fmt::format("{} device: {}", machine_.levels[level].name, what));
+    return false;
   }
 
   /// Refuses levels within a node whose small messages are slower than those between nodes: medians of common sizes.
@@ -176,8 +222,7 @@ class Import {
 
   void fit_channel(MemoryChannels& channels, Memory memory, Level level) {
     const auto points = points_of(ping_pongs(memory, level));
-    if (points.size() < sizes_min) return;
-    check_grows(points, memory, level);
+    if (points.size() < sizes_min || !do_grow(points, memory, level)) return;
     auto segments = fit_segments(points);
     auto& channel = channels.by_level[level].emplace();
     channel.protocols = protocols_of(points, segments);
@@ -311,7 +356,7 @@ class Import {
   std::span<const BenchmarkTime> times_;
   int ways_;  ///< directions of a link between nodes that pairs keep busy at once
   Machine machine_;
-  std::vector<std::string> fitted_;
+  std::vector<std::string> fitted_, left_out_;
 };
 
 }  // namespace
@@ -333,6 +378,7 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   tell("note", origin.note);
   provenance["imported"] = origin.files;
   provenance["measured"] = import.fitted();
+  if (!import.left_out().empty()) provenance["left_out"] = import.left_out();
   provenance["assumed"] = import.assumed();
   Profile profile;
   profile.machine = import.machine();

@@ -24,12 +24,14 @@ struct ImportedOrigin {
 /// Fits the parameters that the times determine, as the calibration does; other parameters stay absent. The lower
 /// quartile of equal measurements counts.
 ///
-/// - ping-pong: protocols of a level (segments, switches).
+/// - ping-pong: protocols of a level (segments, switches). In host memory, what the small messages of all pairs at once
+///   (many-pairs) take longer is added, and sizes within a node are left out at which the rate of all pairs collapses.
 /// - burst, else streams, else burst-one-peer: the next message of a burst.
 /// - many-pairs: the rate that the messages of an instance share, within it or out of it; if `variant` begins with
 ///   "all-", that of a node. The largest rate of sizes from 4 KiB counts. Unless `pairs_in_step`, both directions of a
 ///   link are busy, and each has half of the rate.
 /// - copy: copies between device and host memory, by number of processes that copy at once.
+/// Messages from devices whose times do not grow with bytes are left out; "left_out" of the provenance tells.
 /// @throws InputError if there are not enough ping-pongs between nodes
 Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigin& origin);
 

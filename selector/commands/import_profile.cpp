@@ -115,6 +115,9 @@ void import(const ImportArguments& arguments) {
   profile.provenance_json = provenance.dump();
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
+  if (const auto* left_out = provenance.find("left_out"))
+    for (const auto& what : *left_out)
+      fmt::print("{}", wrap_lines(fmt::format("Warning: left out: {}.\n", what.get<std::string>())));
   if (fit) fmt::print("{}", wrap_lines(describe(*fit)));
   if (fit && !fit->left_out.empty())
     fmt::print("{}",

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/base/error.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 namespace {
@@ -78,6 +79,68 @@ TEST(ImportedProfile, IsNotMadeOfTimesThatDoNotGrow) {
   EXPECT_EQ(refusal(times),
             "latency.txt, line 4: messages of 1 B take 2 us, and those of 4 MiB no longer; give one-way "
             "times of single messages by their size.");
+}
+
+TEST(ImportedProfile, LeavesOutDeviceMessagesThatDoNotGrow) {
+  auto times = ping_pongs("network");
+  auto of_device = ping_pongs("node");
+  for (auto& time : of_device) {
+    time.memory = BenchmarkTime::Memory::device;
+    time.seconds = 2e-6;
+  }
+  add(times, of_device);
+  const auto profile = import_profile(times, {.name = "some"});
+  EXPECT_TRUE(profile.machine.host.has(1));
+  EXPECT_FALSE(profile.machine.device.has(0));
+  EXPECT_EQ(Json::parse(profile.provenance_json).at("left_out").front().get<std::string>(),
+            "node device: messages of 1 B take 2 us, and those of 4 MiB no longer");
+}
+
+/// All pairs at once, `later_s` later than one: together they move what 4 pairs would, and beyond `collapse_bytes` a
+/// tenth of it.
+std::vector<BenchmarkTime> pairs_at_once(const std::string& level, Seconds later_s, Bytes collapse_bytes = largest) {
+  std::vector<BenchmarkTime> times;
+  constexpr int pairs = 32, fast_pairs = 4;
+  for (Bytes bytes = 1; bytes <= largest; bytes *= 2) {
+    const double slowdown = bytes < 4096 ? 1 : pairs / fast_pairs * (bytes > collapse_bytes ? 10 : 1);
+    times.push_back({.test = Kind::many_pairs,
+                     .level = level,
+                     .pairs = pairs,
+                     .bytes = bytes,
+                     .seconds = slowdown * (alone(bytes) + later_s)});
+  }
+  return times;
+}
+
+// The pair of a ping-pong may be next to the network's interface, and most ranks of an exchange are not.
+TEST(ImportedProfile, TakesLatenciesFromAllPairsAtOnce) {
+  constexpr Seconds later_s = 5e-7;
+  auto times = ping_pongs("network");
+  const auto lone = import(times);
+  add(times, pairs_at_once("network", later_s));
+  const auto all = import(times);
+  for (const Bytes bytes : {Bytes{8}, Bytes{1024}, Bytes{65536}}) {
+    const auto seconds = [&](const Machine& machine) {
+      return machine.host.by_level[1]->protocol(bytes).alone_seconds(static_cast<double>(bytes));
+    };
+    EXPECT_NEAR(seconds(all) - seconds(lone), later_s, 0.05 * later_s) << bytes;
+  }
+}
+
+// Pages that were never written are all the same one, which one pair reads from the cache, and many fight for.
+TEST(ImportedProfile, LeavesOutSizesAtWhichTheRateOfAllPairsCollapses) {
+  constexpr Bytes collapse_bytes = 32768;
+  const auto beyond_collapse = [](const std::vector<BenchmarkTime>& pairs) {
+    auto times = ping_pongs("network");
+    for (auto time : ping_pongs("node", 0.25)) {
+      if (time.bytes > collapse_bytes) time.seconds /= 3;
+      times.push_back(time);
+    }
+    add(times, pairs);
+    return import(times).host.by_level[0]->protocol(65536).alone_seconds(65536) / (0.25 * alone(65536));
+  };
+  EXPECT_NEAR(beyond_collapse(pairs_at_once("node", 0)), 1.0 / 3, 0.02);
+  EXPECT_NEAR(beyond_collapse(pairs_at_once("node", 0, collapse_bytes)), 1, 0.02);
 }
 
 TEST(ImportedProfile, DoesNotFollowRunsThatWereDisturbed) {
