@@ -108,9 +108,8 @@ class Import {
   static constexpr double sharing_slowdown_min = 1.25;  ///< of a message, if pairs share a rate
   static constexpr Bytes shared_bytes_min = 4096;       ///< smaller messages show latencies, not rates
   static constexpr Bytes latency_bytes_max = 64;        ///< larger messages of all pairs may show rates
-  /// Larger messages that all pairs together move slower than this share of their best rate: of caches and memory alike
-  /// less is lost, but pages that were never written are all the same one.
-  static constexpr double collapsed_rate_ratio = 0.25;
+  /// Of the best rate of all pairs, and of a lone pair's at that size: larger messages have other buffers, or tell nothing.
+  static constexpr double collapsed_rate_ratio = 0.25, faster_rate_ratio = 1.5;
   /// As in the calibration. Larger messages show memory, and pages that were never written.
   static constexpr Bytes bytes_max = Bytes{4} << 20;
 
@@ -132,7 +131,7 @@ class Import {
            time.bytes <= bytes_max;
   }
 
-  /// The least times of messages by size while as many pairs as ever are active.
+  /// The least times of messages by size, of the greatest number of active pairs.
   std::map<Bytes, Seconds> all_pairs(Memory memory, Level level) const {
     int pairs_max = 2;
     for (const auto& time : times_)
@@ -159,14 +158,18 @@ class Import {
       seconds += farther_s;
     }
     if (level > machine_.node_level()) return result;
-    double best_rate = 0;
-    for (const auto& [bytes, seconds] : all) {
-      const double rate = static_cast<double>(bytes) / seconds;
-      best_rate = std::max(best_rate, rate);
-      if (bytes < shared_bytes_min || rate >= collapsed_rate_ratio * best_rate) continue;
-      result.erase(result.lower_bound(bytes), result.end());
-      break;
-    }
+    // Pages that were never written are all the same one: a lone pair has it in its cache, and all pairs fight for it.
+    const auto rate = [](const auto& time) { return static_cast<double>(time.first) / time.second; };
+    const auto best = std::ranges::max_element(all, {}, rate);
+    const auto lone_best = best == all.end() ? result.end() : result.find(best->first);
+    if (lone_best == result.end()) return result;
+    for (auto lone = std::next(lone_best); lone != result.end(); ++lone)
+      if (const auto of_all = all.find(lone->first); of_all != all.end() && lone->first >= shared_bytes_min &&
+                                                     rate(*of_all) < collapsed_rate_ratio * rate(*best) &&
+                                                     rate(*lone) > faster_rate_ratio * rate(*lone_best)) {
+        result.erase(lone, result.end());
+        break;
+      }
     return result;
   }
 
@@ -226,6 +229,10 @@ class Import {
     auto segments = fit_segments(points);
     auto& channel = channels.by_level[level].emplace();
     channel.protocols = protocols_of(points, segments);
+    // Between nodes no message moves faster than a large one: the slope of a few small sizes is that of their errors.
+    if (level > machine_.node_level())
+      for (auto& protocol : channel.protocols)
+        protocol.beta_s_per_byte = std::max(protocol.beta_s_per_byte, channel.protocols.back().beta_s_per_byte);
     std::vector<double> errors;
     for (const auto& segment : segments) errors.push_back(segment.median_relative_error);
     fitted_.push_back(fmt::format("{} {}: ping-pongs of {} sizes, median error {} at most", machine_.levels[level].name,

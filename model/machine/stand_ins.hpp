@@ -8,7 +8,7 @@ namespace commpass {
 /// What ranks next to each other move a message of 64 KiB at, and the part of what a node injects that one message
 /// takes: geometric medians of the profiles that come with Commpass (tests/model/machine/stand_ins_test.cpp finds them
 /// anew).
-inline constexpr double typical_near_rate_bytes_per_s = 1.5e10, typical_injecting_messages = 2;
+inline constexpr double typical_near_rate_bytes_per_s = 1.3e10, typical_injecting_messages = 2;
 
 /// A piece of a copy, which is not in the cache: assumed.
 inline constexpr Seconds typical_copy_block_s = 2e-8;
