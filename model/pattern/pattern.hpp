@@ -33,6 +33,7 @@ struct Pattern {
   /// Of a value, where the edges are run backwards and values are added on the ranks where they meet (transposed()).
   Bytes added_value_bytes = 0;
 
+  /// Are the edges run backwards?
   bool is_transposed() const { return added_value_bytes > 0; }
 
   /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative, all sizes overflow,
