@@ -108,7 +108,8 @@ class Import {
   static constexpr double sharing_slowdown_min = 1.25;  ///< of a message, if pairs share a rate
   static constexpr Bytes shared_bytes_min = 4096;       ///< smaller messages show latencies, not rates
   static constexpr Bytes latency_bytes_max = 64;        ///< larger messages of all pairs may show rates
-  /// Of the best rate of all pairs, and of a lone pair's at that size: larger messages have other buffers, or tell nothing.
+  /// Of the best rate of all pairs, and of a lone pair's at that size: larger messages have other buffers, or tell
+  /// nothing.
   static constexpr double collapsed_rate_ratio = 0.25, faster_rate_ratio = 1.5;
   /// As in the calibration. Larger messages show memory, and pages that were never written.
   static constexpr Bytes bytes_max = Bytes{4} << 20;
@@ -189,16 +190,16 @@ class Import {
     return found == times_.end() ? "import" : found->where;
   }
 
-  /// Do times grow with bytes? Refuses those of host memory that do not. A library may stage device memory by means that
-  /// take as long for all sizes: the others are of use.
+  /// Do times grow with bytes? Refuses those of host memory that do not. A library may stage device memory by means
+  /// that take as long for all sizes: the others are of use.
   bool do_grow(const std::vector<SizePoint>& points, Memory memory, Level level) {
     constexpr Bytes bytes_min = Bytes{64} << 10;
     constexpr double growth_min = 1.2;
     const auto &first = points.front(), &last = points.back();
     if (last.bytes < bytes_min || last.seconds >= growth_min * first.seconds) return true;
-    const auto what = fmt::format("messages of {} take {}, and those of {} no longer",
-                                  format_bytes(static_cast<double>(first.bytes)), format_seconds(first.seconds),
-                                  format_bytes(static_cast<double>(last.bytes)));
+    const auto what =
+        fmt::format("messages of {} take {}, and those of {} no longer", format_bytes(static_cast<double>(first.bytes)),
+                    format_seconds(first.seconds), format_bytes(static_cast<double>(last.bytes)));
     if (memory == Memory::host)
       throw InputError(where_of(memory, level), what, "give one-way times of single messages by their size");
     left_out_.push_back(fmt::format("{} device: {}", machine_.levels[level].name, what));
