@@ -175,7 +175,7 @@ void set_parameter(Machine& machine, const std::string& text, const std::string&
 
 void set_parameters(Profile& profile, const std::vector<std::string>& assignments, const std::string& option) {
   for (const auto& text : assignments) {
-    const auto where = option + " " + text;
+    const auto where = fmt::format("{} {}", option, text);
     set_parameter(profile.machine, text, where);
     parse_profile(to_json(profile), where);  // rules that hold between parameters
   }
