@@ -35,19 +35,31 @@ std::vector<double> needers_of(const bench::ValueNeeds& needs, const IndexRange&
   return needers;
 }
 
+std::size_t at_rank() { return static_cast<std::size_t>(rank_in(MPI_COMM_WORLD)); }
+
+/// What this rank owns and needs of all that ranks need, and where it exchanges that.
+struct Setup {
+  explicit Setup(const Arguments& arguments)
+      : needs(bench::parse_needs(read_file(arguments.needs))),
+        needed(needs.needed.at(at_rank())),
+        own{needs.begin[at_rank()], needs.begin[at_rank() + 1]},
+        communicator(MPI_COMM_WORLD, read_profile(arguments.profile).machine,
+                     {parse_layout(arguments.layout, needs.ranks())}) {}
+
+  bench::ValueNeeds needs;
+  const std::vector<Index>& needed;
+  IndexRange own;
+  Communicator communicator;
+};
+
 /// The way back, with sums by the owner alone, with sums on the way, and as chosen. Each exchange is checked.
 /// @throws Error, the same on every rank
 Json run_back(const Arguments& arguments) {
-  const auto needs = bench::parse_needs(read_file(arguments.needs));
-  const auto rank = static_cast<std::size_t>(rank_in(MPI_COMM_WORLD));
-  const auto& needed = needs.needed.at(rank);
-  const IndexRange own{needs.begin[rank], needs.begin[rank + 1]};
+  Setup setup(arguments);
+  auto& [needs, needed, own, communicator] = setup;
   const auto needers = needers_of(needs, own);
   std::vector<double> ghosts;
   for (const auto index : needed) ghosts.push_back(value_of(index));
-
-  Communicator communicator(MPI_COMM_WORLD, read_profile(arguments.profile).machine,
-                            {parse_layout(arguments.layout, needs.ranks())});
   Json results;
   for (const auto& [name, options] : {std::pair("owner", IndexedOptions{.reverse = true, .deterministic = true}),
                                       std::pair("way", IndexedOptions{.reverse = true, .share = true}),
@@ -60,7 +72,7 @@ Json run_back(const Arguments& arguments) {
     std::string wrong;
     for (std::size_t i = 0; i < sums.size(); ++i)  // whole numbers and halves: exact
       if (sums[i] != 2 * needers[i] * value_of(own.begin + static_cast<Index>(i)))
-        wrong = fmt::format("rank {} has a wrong sum {}.", rank, i);
+        wrong = fmt::format("rank {} has a wrong sum {}.", at_rank(), i);
     agree(MPI_COMM_WORLD, wrong);
     Bytes bytes = exchange.reverse_bytes_to_other_nodes();
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -75,15 +87,10 @@ Json run_back(const Arguments& arguments) {
 
 /// Each exchange is checked. @throws Error, the same on every rank
 Json run(const Arguments& arguments) {
-  const auto needs = bench::parse_needs(read_file(arguments.needs));
-  const auto rank = static_cast<std::size_t>(rank_in(MPI_COMM_WORLD));
-  const auto& needed = needs.needed.at(rank);
-  const IndexRange own{needs.begin[rank], needs.begin[rank + 1]};
+  Setup setup(arguments);
+  auto& [needs, needed, own, communicator] = setup;
   std::vector<double> owned, ghosts(needed.size());
   for (auto index = own.begin; index < own.end; ++index) owned.push_back(value_of(index));
-
-  Communicator communicator(MPI_COMM_WORLD, read_profile(arguments.profile).machine,
-                            {parse_layout(arguments.layout, needs.ranks())});
   Json results;
   for (const auto& strategy : arguments.strategies) {
     IndexedOptions options;
@@ -95,7 +102,7 @@ Json run(const Arguments& arguments) {
     const auto seconds = time_exchange(MPI_COMM_WORLD, forward);
     std::string wrong;
     for (std::size_t i = 0; i < needed.size(); ++i)
-      if (ghosts[i] != value_of(needed[i])) wrong = fmt::format("rank {} has a wrong value {}.", rank, needed[i]);
+      if (ghosts[i] != value_of(needed[i])) wrong = fmt::format("rank {} has a wrong value {}.", at_rank(), needed[i]);
     agree(MPI_COMM_WORLD, wrong);
     results.push_back(
         {{"strategy", exchange.strategy()}, {"shares_values", exchange.shares_values()}, {"seconds", seconds}});
