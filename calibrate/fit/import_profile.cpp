@@ -132,18 +132,14 @@ class Import {
            time.bytes <= bytes_max;
   }
 
-  /// The least times of messages by size, of the greatest number of active pairs.
+  /// Messages by size, of the greatest number of active pairs.
   std::map<Bytes, Seconds> all_pairs(Memory memory, Level level) const {
     int pairs_max = 2;
     for (const auto& time : times_)
       if (is_of(time, Test::many_pairs, memory, level)) pairs_max = std::max(pairs_max, time.pairs);
-    std::map<Bytes, Seconds> result;
-    for (const auto& time : times_)
-      if (is_of(time, Test::many_pairs, memory, level) && time.pairs == pairs_max) {
-        const auto [least, is_new] = result.emplace(time.bytes, time.seconds);
-        if (!is_new) least->second = std::min(least->second, time.seconds);
-      }
-    return result;
+    return times_by(times_, &BenchmarkTime::bytes, [&](const auto& time) {
+      return is_of(time, Test::many_pairs, memory, level) && time.pairs == pairs_max;
+    });
   }
 
   /// Ping-pongs by size, as an exchange has them, whose ranks are all active.

@@ -267,6 +267,11 @@ std::span<const MachineParameter> parameters_of(MachineParameter::Place place) {
           std::ranges::upper_bound(rows, place, {}, &MachineParameter::place)};
 }
 
+const MachineParameter* find_parameter(std::string_view key) {
+  const auto row = std::ranges::find(rows, key, [](const auto& each) { return std::string_view(each.key); });
+  return row == std::end(rows) ? nullptr : &*row;
+}
+
 const MachineParameter& parameter_named(MachineParameter::Place place, std::string_view key) {
   for (const auto& row : parameters_of(place))
     if (row.key == key) return row;

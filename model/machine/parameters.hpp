@@ -61,6 +61,9 @@ std::span<const MachineParameter> parameters_of(MachineParameter::Place place);
 /// The row of a key that one place has. @throws std::out_of_range if there is none
 const MachineParameter& parameter_named(MachineParameter::Place place, std::string_view key);
 
+/// The first row of a key, whatever its place; null if there is none.
+const MachineParameter* find_parameter(std::string_view key);
+
 /// May a level of this number have the parameter, where nodes and the outermost level have those?
 bool is_of_level(const MachineParameter& parameter, Level level, Level node, Level outermost);
 

@@ -110,12 +110,13 @@ class SensitivityAnalysis {
   }
 
   /// The nearest factor with another choice, as far as doubling (or halving) finds one, by bisection.
-  ChangedChoice find_change(const ParameterGroup& group, double step) {
+  /// @param first  the ranking after one step
+  ChangedChoice find_change(const ParameterGroup& group, double step, const std::optional<Ranking>& first) {
     constexpr int steps = 4, bisections = 5;  // 2^(1/32): two per cent
     static_assert(1 << steps == static_cast<int>(sensitivity_factor_max));
     double same = 1;
     for (int i = 0; i < steps; ++i, same *= step) {
-      auto ranking = rank_with(group, same * step);
+      auto ranking = i == 0 ? first : rank_with(group, same * step);
       if (!ranking) return {};
       if (!is_another_choice(*ranking)) continue;
       ChangedChoice change{same * step, ranking->front().strategy};
@@ -136,9 +137,13 @@ class SensitivityAnalysis {
     const auto ratio = [&](const std::optional<Ranking>& ranking) {
       return ranking ? price_of(*ranking, chosen_) / price_of(own_, chosen_) : 1.0;
     };
-    return Sensitivity{group.pattern,          group.least,   group.most,
-                       ratio(doubled),         ratio(halved), find_change(group, 2),
-                       find_change(group, 0.5)};
+    return Sensitivity{group.pattern,
+                       group.least,
+                       group.most,
+                       ratio(doubled),
+                       ratio(halved),
+                       find_change(group, 2, doubled),
+                       find_change(group, 0.5, halved)};
   }
 
   const PredictArguments& arguments_;

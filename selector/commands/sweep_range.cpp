@@ -90,13 +90,6 @@ const SweepKey* find_sweep_key(const std::string& name) {
   return found == sweep_keys().end() ? nullptr : &*found;
 }
 
-/// The row of a parameter of profiles; null: there is none of that key.
-const MachineParameter* find_parameter(const std::string& name) {
-  const auto key = name.substr(name.rfind('.') + 1);
-  const auto found = std::ranges::find(machine_parameters(), key, [](const auto& row) { return std::string(row.key); });
-  return found == machine_parameters().end() ? nullptr : &*found;
-}
-
 [[noreturn]] void refuse_key(const std::string& name, const std::string& where) {
   std::vector<std::string> names, parameters;
   for (const auto& key : sweep_keys()) names.emplace_back(key.name);
@@ -112,7 +105,10 @@ const MachineParameter* find_parameter(const std::string& name) {
 class RangeParser {
  public:
   RangeParser(const std::string& name, const std::string& where)
-      : where_(where), name_(name), row_(find_sweep_key(name)), parameter_(row_ ? nullptr : find_parameter(name)) {
+      : where_(where),
+        name_(name),
+        row_(find_sweep_key(name)),
+        parameter_(row_ ? nullptr : find_parameter(name.substr(name.rfind('.') + 1))) {
     if (!row_ && !parameter_) refuse_key(name, where);
   }
 

@@ -105,8 +105,8 @@ std::string print_value(const std::string& key, double value) {
   if (key.ends_with('*')) return "*" + fmt::format("{:.4g}", value);
   if (key.ends_with('=')) {
     const auto name = people_key(key.substr(key.rfind('.') + 1));
-    const auto row = std::ranges::find(machine_parameters(), name, [](const auto& r) { return std::string(r.key); });
-    if (row == machine_parameters().end()) return csv_number(value);
+    const auto* const row = find_parameter(name);
+    if (!row) return csv_number(value);
     return format_parameter(row->unit, row->is_integer() ? ParameterValue(std::llround(value)) : ParameterValue(value));
   }
   const std::int64_t integer = std::llround(value);

@@ -100,12 +100,10 @@ std::vector<const Candidate*> known_candidates(const Report& report) {
   return known;
 }
 
-}  // namespace
-
-std::vector<const Candidate*> pareto_front(const Report& report) {
+/// @param known  by time: a strategy is beaten or equalled by one before it
+std::vector<const Candidate*> front_of(const std::vector<const Candidate*>& known, const Report& report) {
   std::vector<const Candidate*> front;
-  // By time: a strategy is beaten or equalled by one before it.
-  for (const auto* candidate : known_candidates(report)) {
+  for (const auto* candidate : known) {
     const auto uses = uses_of(*candidate, report.calls);
     const bool is_beaten = std::ranges::any_of(
         front, [&](const Candidate* other) { return is_no_worse(uses_of(*other, report.calls), uses); });
@@ -117,10 +115,15 @@ std::vector<const Candidate*> pareto_front(const Report& report) {
   return front;
 }
 
+}  // namespace
+
+std::vector<const Candidate*> pareto_front(const Report& report) { return front_of(known_candidates(report), report); }
+
 Document pareto_document(const Report& report) {
-  const auto front = pareto_front(report);
+  const auto known = known_candidates(report);
+  const auto front = front_of(known, report);
   Document document(report.context);
-  document.facts({{"chosen", report.chosen}, {"priced", known_candidates(report).size()}});
+  document.facts({{"chosen", report.chosen}, {"priced", known.size()}});
   document.text("\n");
   Table table{"front"};
   const auto add = [&](Column column, auto cell_of) {
@@ -142,7 +145,7 @@ Document pareto_document(const Report& report) {
                   "time, the memory "
                   "of a rank for blocks that it forwards, and the ranks to which a rank sends. * is the choice for the "
                   "least time.\n",
-                  front.size(), known_candidates(report).size()));
+                  front.size(), known.size()));
   document.note(report.note);
   return document;
 }
