@@ -15,6 +15,7 @@
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 
@@ -107,9 +108,10 @@ void OutputFormat::add_to(Command& command) {
 
 namespace {
 
-/// Of a terminal on stdout; anything else gets all columns, and no colours. NO_COLOR: https://no-color.org.
+/// Of a terminal on stdout; anything else gets all columns, and no colours. A launcher gives its programs terminals
+/// and may write into a file. NO_COLOR: https://no-color.org.
 TextStyle terminal_style() {
-  if (!::isatty(STDOUT_FILENO)) return {};
+  if (is_launched() || !::isatty(STDOUT_FILENO)) return {};
   winsize size{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   const char *const no_color = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");

@@ -244,6 +244,9 @@ TEST(Terminal, GetsTablesOfItsWidthAndTheChoiceInBold) {
   const auto file = run(COMMPASS_TEST_COMMAND " " + command).out;
   EXPECT_EQ(file.find('\x1b'), std::string::npos);
   EXPECT_NE(file.find("in flight"), std::string::npos) << "a file has all columns";
+  const auto launched = on_terminal(command, 60, "PMI_RANK=0");
+  EXPECT_EQ(launched.find('\x1b'), std::string::npos) << "a launcher may write it into a file";
+  EXPECT_NE(launched.find("in flight"), std::string::npos) << launched;
 }
 
 TEST(Advise, TakesOtherParametersOfTheMachine) {
