@@ -7,7 +7,7 @@ set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 # Installed headers are the public ones: those that users include, and those that these include.
 set(commpass_headers commpass/predict.hpp)
 if(COMMPASS_MPI)
-  list(APPEND commpass_headers commpass/commpass.hpp commpass/commpass.h)
+  list(APPEND commpass_headers commpass/adapters.hpp commpass/commpass.h)
 endif()
 set(commpass_public_headers "")
 while(commpass_headers)
