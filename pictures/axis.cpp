@@ -29,7 +29,7 @@ std::vector<double> linear_ticks(double first, double last, int max) {
   }
   std::vector<double> ticks;
   for (double n = std::ceil(first / step - rounding); n * step <= last + step * rounding; ++n)
-    ticks.push_back(n * step);
+    ticks.push_back(n * step + 0.0);  // no -0
   return ticks;
 }
 

@@ -103,17 +103,12 @@ void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double fro
   }
 }
 
-/// The part by which a predicted time may be off: of a profile with a verdict, and of a sample of nodes.
-double error_of(const Candidate& candidate, const Report& report) {
-  return std::hypot(report.ties.uncertainty, candidate.cost.sampling_error);
-}
-
 /// Draws bars on one scale. @return the y below
 double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, const Report& report, double y,
                  const Frame& frame) {
   Seconds longest = 0;
   for (const auto* candidate : candidates)
-    longest = std::max(longest, candidate->cost.seconds * (1 + error_of(*candidate, report)));
+    longest = std::max(longest, candidate->cost.seconds * (1 + relative_error(*candidate, report)));
   if (longest <= 0) longest = 1e-6;  // any scale
   const Axis axis{Scale::linear, 0, longest, left, frame.width - right};
   constexpr double row = 50, bar = 18;
@@ -143,7 +138,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
       if (candidate->cost.stages.size() > 1 && to - from > text_width(number, 9) + 3)
         svg.text((from + to) / 2, y + 21 + bar + 9, number, "dim", Anchor::middle, 9);
     }
-    const auto seconds = candidate->cost.seconds, error = error_of(*candidate, report);
+    const auto seconds = candidate->cost.seconds, error = relative_error(*candidate, report);
     if (is_tie && seconds > 0) svg.hatch(left, y + 21, axis.at(seconds) - left, bar);
     if (error > 0)
       svg.whisker(axis.at(seconds * std::max(0.0, 1 - error)), y + 21 + bar / 2, axis.at(seconds * (1 + error)),
@@ -171,7 +166,8 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const Frame& frame
   Svg svg(frame, "What strategies spend their time on",
           fmt::format("Predicted time of one exchange by strategy, stage and cost part: {}. Chosen: {}.",
                       join(listed, ", "), report.chosen));
-  const bool has_error = std::ranges::any_of(candidates, [&](const Candidate* c) { return error_of(*c, report) > 0; });
+  const bool has_error =
+      std::ranges::any_of(candidates, [&](const Candidate* c) { return relative_error(*c, report) > 0; });
   double y = svg.head(fmt::format(
       "Predicted, one exchange: {}. Numbers below a bar are stages; each is divided as the critical path to its last "
       "finish is.{}{}",

@@ -45,6 +45,7 @@ class Page {
   }
   void operator()(const Document::Sentences& sentences) { append(body_, "<p>{}</p>\n", escape_xml(sentences.text)); }
   void operator()(const Document::Lines& lines);
+  void operator()(const Document::Summary& summary);
   void operator()(const Table& table);
   void operator()(const Picture& picture);
 
@@ -67,6 +68,21 @@ void Page::operator()(const Document::Lines& lines) {
     append(body_, "<p style=\"margin-left:{}ch\">{}</p>\n", begin + 2, escape_xml(line.substr(begin)));
   }
   body_ += "</div>\n";
+}
+
+void Page::operator()(const Document::Summary& summary) {
+  body_ += "<section class=\"summary\" aria-label=\"In short\"><dl>\n";
+  for (const auto& [name, sentence] : summary.lines) {
+    append(body_, "<div><dt>{}</dt><dd>", escape_xml(name));
+    bool is_code = false;
+    for (const auto& part : split(escape_xml(sentence), '`')) {
+      // A command breaks between its words alone.
+      body_ += is_code ? "<code><span>" + join(split(part, ' '), "</span> <span>") + "</span></code>" : part;
+      is_code = !is_code;
+    }
+    body_ += "</dd></div>\n";
+  }
+  body_ += "</dl></section>\n";
 }
 
 void Page::operator()(const Table& table) {
@@ -118,7 +134,7 @@ std::string Page::finish(const std::string& title) const {
       "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
       "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<nav><ul>{3}</ul></nav>\n"
       "{4}</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}</script>\n</body>\n</html>\n",
-      escape_xml(title), page_style, picture_style(), contents_, body_, page_script);
+      escape_xml(title), page_style, picture_style() + shade_style(), contents_, body_, page_script);
 }
 
 }  // namespace

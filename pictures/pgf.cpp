@@ -72,6 +72,7 @@ std::string options_of(const std::string& classes, double point_per_pixel) {
   };
   for (const auto& each : split(classes, ' ')) {
     if (each.size() == 2 && each[0] == 'f') fill = "commpass" + each.substr(1);
+    else if (each.size() > 1 && each[0] == 's' && each[1] <= '9') fill = "commpass" + each;
     else if (each.size() == 2 && each[0] == 'l') draw = "commpass" + each.substr(1);
     else if (each == "ink" || each == "dim" || each == "paper" || each == "faint") fill = "commpass" + each;
     else if (each == "axis") stroke("commpassdim", 1);
@@ -194,7 +195,9 @@ std::string pgf_document(const Picture& picture, double width_pt) {
   auto text =
       fmt::format("% {}\n% \\usepackage{{tikz}}\n\\begin{{tikzpicture}}[x={:.5f}pt,y=-{:.5f}pt,line width=0.4pt]\n",
                   picture.title, point_per_pixel, point_per_pixel);
-  for (const auto& [name, rgb] : print_colors()) append(text, "\\definecolor{{commpass{}}}{{HTML}}{{{}}}\n", name, rgb);
+  for (const auto& [name, rgb] : print_colors())
+    if (!name.starts_with('s') || has_shades(picture))
+      append(text, "\\definecolor{{commpass{}}}{{HTML}}{{{}}}\n", name, rgb);
   append(text, "\\path[use as bounding box] (0,0) rectangle ({},{});\n", svg_number(picture.width),
          svg_number(picture.height));
   for (const auto& element : elements_of(picture.body)) {

@@ -19,6 +19,7 @@
 #include "selector/report/document.hpp"
 #include "selector/report/report.hpp"
 #include "selector/report/sweep_report.hpp"
+#include "selector/report/what_if_report.hpp"
 
 namespace commpass {
 
@@ -73,6 +74,16 @@ Picture draw_sweep_lines(const SweepReport& report, const Frame& frame = "sweep"
 /// @throws InputError unless the sweep has two keys
 Picture draw_strategy_map(const SweepReport& report, const Frame& frame = "strategy-map");
 
+/// The Pareto front over time and memory with the partners of each strategy, and the other strategies as far as they
+/// are within its axes.
+/// @throws InputError as pareto_front
+Picture draw_pareto_front(const Report& report, const Frame& frame = "pareto");
+
+/// A tornado diagram: for each parameter, the strongest first, the change of the predicted time with twice and with
+/// half of it. At most twelve parameters.
+/// @throws InputError if no parameter has an effect
+Picture draw_sensitivity(const SensitivityReport& report, const Frame& frame = "sensitivity");
+
 // Messages of an exchange.
 
 /// A bitmap of at most 512 × 512 cells for the pattern, and one of at most 256 × 256 for each stage. Darker cells have
@@ -95,9 +106,10 @@ Picture draw_block_paths(const ExchangeView& view, const Frame& frame = "paths")
 
 inline constexpr int drawn_ranks_max = 4096;
 
-/// A box for each node and a square for each rank, by groups if there are several.
+/// A box for each node and a square for each rank, by groups if there are several. Its colour is the bytes that the
+/// rank sends and receives in all stages; a frame marks a rank that plays the part of another one.
 /// @throws InputError for more than drawn_ranks_max
-Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const Frame& frame = "layout");
+Picture draw_layout(const ExchangeView& view, const Frame& frame = "layout");
 
 // Profiles and recorded runs.
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "model/base/format.hpp"
 #include "pictures/svg.hpp"
 
 namespace commpass {
@@ -17,6 +18,11 @@ constexpr std::array<const char*, look_colors> light{"#8c959f", "#0072b2", "#56b
                                                      "#e69f00", "#d55e00", "#cc79a7", "#d9cb1a"};
 constexpr std::array<const char*, look_colors> dark{"#8c959f", "#3d9bd8", "#7cc7f2", "#2fb98f",
                                                     "#e9ac2b", "#e5763a", "#d68fb6", "#f0e442"};
+
+// Viridis of matplotlib (CC0) at 16 even steps: lightness grows evenly, also for colour-blind readers and in print.
+constexpr std::array<const char*, shade_count> viridis{"#440154", "#481a6c", "#472f7d", "#414487", "#39568c", "#31688e",
+                                                       "#2a788e", "#23888e", "#1f988b", "#22a884", "#35b779", "#54c568",
+                                                       "#7ad151", "#a5db36", "#d2e21b", "#fde725"};
 
 struct RouteLook {
   const char* route;
@@ -58,8 +64,15 @@ std::vector<std::pair<std::string, std::string>> print_colors() {
   std::vector<std::pair<std::string, std::string>> colors{
       {"ink", light_ink}, {"dim", light_dim}, {"paper", light_paper}, {"faint", light_faint}};
   for (std::size_t c = 0; c < light.size(); ++c) colors.emplace_back(std::to_string(c), light[c]);
+  for (std::size_t s = 0; s < viridis.size(); ++s) colors.emplace_back(fmt::format("s{}", s), viridis[s]);
   for (auto& [name, rgb] : colors) rgb.erase(0, 1);
   return colors;
+}
+
+std::string shade_style() {
+  std::string style;
+  for (std::size_t s = 0; s < viridis.size(); ++s) append(style, ".picture .s{}{{fill:{}}}\n", s, viridis[s]);
+  return style;
 }
 
 std::string picture_style(Paper paper) {

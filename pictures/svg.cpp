@@ -302,7 +302,7 @@ std::string svg_document(const Picture& picture, const std::string& width, Paper
       picture, size,
       fmt::format(
           "<metadata>{}</metadata>\n<style>\n{}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-          escape_xml(picture.json), picture_style(paper)));
+          escape_xml(picture.json), picture_style(paper) + (has_shades(picture) ? shade_style() : "")));
 }
 
 std::string svg_element(const Picture& picture) { return element(picture, {}, {}); }

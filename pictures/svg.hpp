@@ -55,6 +55,9 @@ struct Look {
 inline constexpr int look_colors = 8, look_overlays = 5;
 using Legend = std::vector<std::pair<Look, std::string>>;
 
+/// Steps of the sequential colour map viridis, classes "s0" (dark, least) … "s15" (bright, most).
+inline constexpr int shade_count = 16;
+
 /// The look of a route, the same in every picture. @param strategy  its text, or that of its route
 Look look_of_route(const std::string& strategy);
 
@@ -115,8 +118,12 @@ std::string svg_document(const Picture& picture, const std::string& width = {}, 
 std::string svg_element(const Picture& picture);
 /// CSS of all pictures: light or dark as the reader's system, light in print.
 std::string picture_style(Paper paper = Paper::screen);
+/// CSS of the colour map, which few pictures have.
+std::string shade_style();
+inline bool has_shades(const Picture& picture) { return picture.body.find("class=\"s") != std::string::npos; }
 
-/// The colours of print by their classes: "0" … "7", "ink", "dim", "paper", "faint", as six hexadecimal digits.
+/// The colours of print by their classes: "0" … "7", "s0" … "s15", "ink", "dim", "paper", "faint", as six hexadecimal
+/// digits.
 std::vector<std::pair<std::string, std::string>> print_colors();
 
 /// A tikzpicture for LaTeX, as wide as `width_pt` points of TeX.

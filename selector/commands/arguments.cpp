@@ -113,6 +113,16 @@ std::optional<RaggedAlltoall> PatternArguments::one_shot_alltoall() const { retu
 
 std::optional<CartesianPattern> PatternArguments::cartesian() const { return parse_cartesian(generator); }
 
+std::string PatternArguments::switches() const {
+  if (!generator.empty()) return "--generate " + shell_word(generator);
+  auto text = pattern_file.empty() ? "--matrix " + shell_word(matrix_file) : "--pattern " + shell_word(pattern_file);
+  if (!pattern_file.empty() && ranks > 0) append(text, " --ranks {}", ranks);
+  if (pattern_file.empty() && partition != "block") append(text, " --partition {}", partition);
+  if (value_bytes) append(text, " --value-bytes {}", *value_bytes);
+  if (share_values) text += " --share-values";
+  return text;
+}
+
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty())

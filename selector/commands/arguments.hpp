@@ -39,6 +39,8 @@ struct PatternArguments {
   /// A Cartesian neighbourhood; nothing for other patterns.
   /// @throws InputError
   std::optional<CartesianPattern> cartesian() const;
+  /// The switches that ask for the same pattern.
+  std::string switches() const;
   /// For people and the context of reports.
   std::string describe() const;
   /// That are read; names may be empty.

@@ -10,17 +10,17 @@
 
 namespace commpass {
 
-namespace {
+const std::vector<std::string> PictureArguments::of_prediction{"cost-bars", "paths",    "matrix", "timeline",
+                                                               "layout",    "messages", "rates"};
+const std::vector<std::string> PictureArguments::of_sensitivity{"sensitivity"}, PictureArguments::of_pareto{"pareto"};
 
-/// The pictures of a prediction (0 keys) or of a sweep; the first one where none is named.
-std::vector<std::string> pictures_of(std::size_t keys) {
-  if (keys == 0) return {"cost-bars", "paths", "matrix", "timeline", "layout", "messages", "rates"};
+std::vector<std::string> PictureArguments::of_sweep(std::size_t keys) const {
   if (keys == 1) return {"sweep"};
   if (keys == 2) return {"strategy-map"};
-  return {};
+  if (!file.is_asked_for()) return {};
+  throw InputError("--svg " + file.path, fmt::format("a sweep over {} keys has no picture", keys),
+                   "sweep one key or two");
 }
-
-}  // namespace
 
 DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
   if (arguments.closed_alltoall() || arguments.pattern.one_shot_alltoall() || arguments.one_shot)
@@ -47,19 +47,15 @@ void PictureArguments::add_to(Command& command) {
                 &name,
                 "which one: cost-bars (the default), paths, matrix, timeline, layout, messages or rates; of a sweep "
                 "over one key "
-                "sweep, over two strategy-map",
+                "sweep, over two strategy-map; of --sensitivity and --pareto these",
                 {.needs = {"--svg"},
                  .words = {"cost-bars", "paths", "matrix", "timeline", "layout", "messages", "rates", "sweep",
-                           "strategy-map"}}}});
+                           "strategy-map", "sensitivity", "pareto"}}}});
 }
 
-void PictureArguments::check(std::size_t keys) const {
+void PictureArguments::check(const std::vector<std::string>& known) const {
   if (!file.is_asked_for()) return;
   file.check();
-  const auto known = pictures_of(keys);
-  if (known.empty())
-    throw InputError("--svg " + file.path, fmt::format("a sweep over {} keys has no picture", keys),
-                     "sweep one key or two");
   if (!name.empty() && std::ranges::find(known, name) == known.end())
     throw InputError("--picture " + name, "there is none of that name here", fmt::format("use {}", join(known, ", ")));
   if (name == "matrix" && file.file().ends_with(".pgf"))
@@ -80,7 +76,7 @@ void PictureArguments::write(const PredictArguments& arguments, const Predicted<
     if (shown == "rates") return draw_shared_rates(prediction.profile, frame);
     if (shown == "paths") return draw_block_paths(*view, frame);
     if (shown == "matrix") return draw_matrices(*view, frame);
-    if (shown == "layout") return draw_layout(view->layout, view->positions, frame);
+    if (shown == "layout") return draw_layout(*view, frame);
     if (shown == "timeline") return draw_timeline(*view, trace_view(*view, prediction.profile.machine), frame);
     constexpr std::size_t enough = 6;
     const auto top = arguments.selection.top;
@@ -93,6 +89,14 @@ void PictureArguments::write(const SweepReport& report) const {
   if (!file.is_asked_for()) return;
   file.write(report.keys.size() == 1 ? draw_sweep_lines(report, file.frame("sweep"))
                                      : draw_strategy_map(report, file.frame("strategy-map")));
+}
+
+void PictureArguments::write(const SensitivityReport& report) const {
+  if (file.is_asked_for()) file.write(draw_sensitivity(report, file.frame("sensitivity")));
+}
+
+void PictureArguments::write_pareto(const Report& report) const {
+  if (file.is_asked_for()) file.write(draw_pareto_front(report, file.frame("pareto")));
 }
 
 }  // namespace commpass

@@ -27,9 +27,12 @@ struct PictureArguments {
 
   void add_to(Command& command);
   /// Before anything is predicted: can the file be written, and is there such a picture?
-  /// @param keys  of a sweep; 0: none
+  /// @param known  the pictures of a kind of prediction
   /// @throws InputError
-  void check(std::size_t keys) const;
+  void check(const std::vector<std::string>& known) const;
+  static const std::vector<std::string> of_prediction, of_sensitivity, of_pareto;
+  /// @throws InputError if there is none
+  std::vector<std::string> of_sweep(std::size_t keys) const;
   /// Is it one of messages, which needs a view of them?
   bool shows_messages() const;
   /// Writes the picture, and its numbers beside it. Nothing without --svg.
@@ -37,6 +40,8 @@ struct PictureArguments {
   /// @throws InputError
   void write(const PredictArguments& arguments, const Predicted<Report>& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;
+  void write(const SensitivityReport& report) const;
+  void write_pareto(const Report& report) const;
 };
 
 }  // namespace commpass

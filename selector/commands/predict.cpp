@@ -44,22 +44,26 @@ void tell_of_use(const Profile& profile, const Layout& layout) {
 
 void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
   const auto ranges = parse_sweep(output.sweep);
-  output.picture.check(ranges.size());
+  output.picture.check(output.picture.of_sweep(ranges.size()));
   const auto report = with_progress([&] { return run_sweep(arguments, ranges); });
   output.picture.write(report);
   arguments.selection.format.print(document_of(report));
 }
 
-void print_sensitivity(const PredictArguments& arguments) {
+void print_sensitivity(const PredictArguments& arguments, const PictureArguments& picture) {
+  picture.check(PictureArguments::of_sensitivity);
   const auto found = with_progress([&] { return find_sensitivity(arguments); });
   tell_of_use(found.profile, found.layout);
+  picture.write(found.report);
   arguments.selection.format.print(document_of(found.report));
 }
 
-void print_pareto(PredictArguments arguments) {
+void print_pareto(PredictArguments arguments, const PictureArguments& picture) {
+  picture.check(PictureArguments::of_pareto);
   arguments.all = true;
   const auto prediction = with_progress([&] { return make_prediction(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
+  picture.write_pareto(prediction.report);
   arguments.selection.format.print(pareto_document(prediction.report));
 }
 
@@ -112,9 +116,9 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   check_files(arguments, output);
   if (!arguments.sparse.empty()) return print_sparse(arguments, output);
   if (!output.sweep.empty()) return print_sweep(arguments, output);
-  if (output.sensitivity) return print_sensitivity(arguments);
-  if (output.pareto) return print_pareto(arguments);
-  output.picture.check(0);
+  if (output.sensitivity) return print_sensitivity(arguments, output.picture);
+  if (output.pareto) return print_pareto(arguments, output.picture);
+  output.picture.check(PictureArguments::of_prediction);
   if (!output.trace.empty()) check_writable(output.trace);
   auto pattern = drawn_pattern(arguments, output);
   const auto prediction = with_progress([&] { return make_prediction(arguments); });

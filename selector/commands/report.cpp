@@ -11,6 +11,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "pictures/calibration_facts.hpp"
@@ -24,6 +25,7 @@
 #include "selector/commands/switches.hpp"
 #include "selector/report/advice.hpp"
 #include "selector/report/profile_text.hpp"
+#include "selector/report/summary.hpp"
 
 namespace commpass {
 
@@ -97,13 +99,23 @@ void add_messages(Document& page, const DrawnPattern& drawn, const Predicted<Rep
   page.heading("When ranks do what");
   page.add(draw_timeline(view, trace_view(view, prediction.profile.machine)));
   page.heading("Layout");
-  if (view.layout.ranks() <= drawn_ranks_max) page.add(draw_layout(view.layout, view.positions));
+  if (view.layout.ranks() <= drawn_ranks_max) page.add(draw_layout(view));
   else page.sentences(view.layout.describe() + ": too many ranks to draw.");
   if (!other) return;
   const auto other_view = view_exchange(*drawn.pattern, prediction.layout, *other);
   page.heading("The same with " + to_string(*other));
   page.add(draw_matrices(other_view, "other-matrix"));
   page.add(draw_timeline(other_view, trace_view(other_view, prediction.profile.machine), "other-timeline"));
+}
+
+/// The command that times the exchange on the machine.
+std::string measure_command(const PredictArguments& predict, const Layout& layout) {
+  const auto& selection = predict.selection;
+  auto text = fmt::format("mpirun -n {} commpass measure {}", layout.ranks(), predict.pattern.switches());
+  if (!selection.profile.empty()) append(text, " --profile {}", shell_word(selection.profile));
+  if (selection.place() == DataPlace::device) append(text, " --memory {}", selection.memory);
+  if (predict.one_shot) text += " --one-shot";
+  return text;
 }
 
 void add_prediction(Document& page, const ReportArguments& arguments) {
@@ -118,6 +130,8 @@ void add_prediction(Document& page, const ReportArguments& arguments) {
   }
   const auto prediction = make_prediction(arguments.predict);
   arguments.predict.selection.layout.warn_uneven(prediction.layout.ranks());
+  page.add(
+      summarize(prediction.report, prediction.profile.machine, measure_command(arguments.predict, prediction.layout)));
   page.heading("The choice");
   auto context = page_table("Predicted exchange", {"what", "value"});
   for (const auto& [key, value] : prediction.report.context) context.add({key, value});
@@ -198,6 +212,13 @@ void add_machine(Document& page, const Advice& advice, const MachineAdvice& mach
 void add_record(Document& page, const ReportArguments& arguments, const Record& record,
                 const std::vector<const Profile*>& profiles) {
   Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
+  const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
+  if (!advice.calls.empty()) {
+    for (const auto* profile : profiles)
+      advice.machines.push_back(
+          advise(record, advice.calls, layout ? *layout : parse_layout(record.layout), profile->machine));
+    page.add(summarize(advice));
+  }
   page.heading("The run");
   page.add(run_table(record));
   if (!record.messages.empty()) {
@@ -207,10 +228,6 @@ void add_record(Document& page, const ReportArguments& arguments, const Record& 
     page.add(messages);
   }
   if (advice.calls.empty()) return page.sentences(describe_no_exchanges(record));
-  const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
-  for (const auto* profile : profiles)
-    advice.machines.push_back(
-        advise(record, advice.calls, layout ? *layout : parse_layout(record.layout), profile->machine));
   if (record.run_s > 0) page.add(draw_calls_over_time(advice));
   auto calls = calls_table(advice);
   calls.caption = "Calls of one communicator, from one place of the program; those that take longest first";

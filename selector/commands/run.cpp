@@ -65,19 +65,9 @@ std::string library_beside_this() {
                    "build Commpass with MPI (-DCOMMPASS_MPI=ON), or name the library by --library");
 }
 
-std::string quoted(const std::string& word) {
-  const auto is_plain = [](char letter) {
-    return std::isalnum(static_cast<unsigned char>(letter)) || std::strchr("-_./=,:+@%", letter);
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
-
 /// What a launcher says of itself; nothing where it cannot be started.
 std::string version_of(const std::string& launcher) {
-  FILE* const pipe = popen((quoted(launcher) + " --version 2>/dev/null </dev/null").c_str(), "r");
+  FILE* const pipe = popen((shell_word(launcher) + " --version 2>/dev/null </dev/null").c_str(), "r");
   if (!pipe) return {};
   constexpr std::size_t enough = 4096;
   std::string text(enough, '\0');
@@ -125,8 +115,8 @@ Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std
 
 void print_line(const Preloaded& line) {
   std::string text;
-  for (const auto& [name, value] : line.variables) text += name + "=" + quoted(value) + " ";
-  for (const auto& word : line.words) text += quoted(word) + (&word == &line.words.back() ? "\n" : " ");
+  for (const auto& [name, value] : line.variables) text += name + "=" + shell_word(value) + " ";
+  for (const auto& word : line.words) text += shell_word(word) + (&word == &line.words.back() ? "\n" : " ");
   std::fputs(text.c_str(), stdout);
 }
 
@@ -285,7 +275,7 @@ void record_program(const RecordArguments& arguments) {
     std::exit(code == 0 ? 1 : code);
   }
   std::fputs(fmt::format("commpass: wrote {}; 'commpass advise {} --profile NAME' reads it.\n", arguments.output,
-                         quoted(arguments.output))
+                         shell_word(arguments.output))
                  .c_str(),
              stderr);
   if (code != 0) std::exit(code);

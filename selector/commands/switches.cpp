@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -206,6 +208,16 @@ void require_plain_messages(const Pattern& pattern, bool constant_size) {
                        fmt::format("there are messages of {} and of {} bytes", pattern.edges.front().bytes, edge.bytes),
                        "use --sparse variable");
   }
+}
+
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) || std::strchr("-_./=,:+@%", letter);
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
 }
 
 }  // namespace commpass

@@ -132,6 +132,9 @@ void refuse_standard_output(const std::string& output);
 /// @throws InputError
 void check_apart(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
+/// A word as a shell reads it.
+std::string shell_word(const std::string& word);
+
 /// @throws InputError if a message is too large, or messages that are to be of one size are not
 void require_plain_messages(const Pattern& pattern, bool constant_size);
 

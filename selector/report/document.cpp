@@ -165,6 +165,12 @@ std::string markdown_of(const Document::Lines& lines) {
   return fmt::format("```\n{}```\n\n", text);
 }
 
+std::string markdown_of(const Document::Summary& summary) {
+  std::string text;
+  for (const auto& [name, sentence] : summary.lines) append(text, "- **{}**: {}\n", name, sentence);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string markdown_of(const Table& table) {
@@ -308,6 +314,7 @@ std::string Document::markdown() const {
     if (const auto* heading = std::get_if<Heading>(&block)) append(text, "## {}\n\n", heading->text);
     else if (const auto* sentences = std::get_if<Sentences>(&block)) text += sentences->text + "\n\n";
     else if (const auto* lines = std::get_if<Lines>(&block)) text += markdown_of(*lines);
+    else if (const auto* summary = std::get_if<Summary>(&block)) text += markdown_of(*summary);
     else if (const auto* picture = std::get_if<Picture>(&block))
       append(text, "*{}.* {}\n\n", picture->title, picture->description);
     else if (const auto* table = std::get_if<Table>(&block); table && has(table->forms, Forms::page))

@@ -146,7 +146,11 @@ class Document {
     std::string name{};       ///< of lines that a page leaves as they are; else empty
     bool is_wrapped = false;  ///< in text
   };
-  using Block = std::variant<Fact, Heading, Sentences, Lines, Table, Picture>;
+  /// The findings, for a box on top of a page and for Markdown: names and sentences, with code between backticks.
+  struct Summary {
+    std::vector<std::pair<std::string, std::string>> lines;
+  };
+  using Block = std::variant<Fact, Heading, Sentences, Lines, Summary, Table, Picture>;
 
   Document() = default;
   /// With the version of the schema, and the context, which text has in a line for each key.
@@ -167,6 +171,7 @@ class Document {
   void paragraph(std::string lines) { blocks_.emplace_back(Lines{std::move(lines), {}, true}); }
   /// A sentence without its end, which JSON has in the context; none if it is empty.
   void note(const std::string& note);
+  void add(Summary summary) { blocks_.emplace_back(std::move(summary)); }
   /// Tables of one key are one list in JSON, and tables in CSV follow each other without a second header.
   void add(Table table) { blocks_.emplace_back(std::move(table)); }
   void add(Picture picture) { blocks_.emplace_back(std::move(picture)); }

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "selector/choose/baseline.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {
@@ -28,14 +28,8 @@ std::optional<Seconds> seconds_of(const ReportRow& row, bool measured, const Cal
   return row.is_priced ? std::optional(ranked_seconds(row.candidate, calls)) : std::nullopt;
 }
 
-/// A baseline beside the choice.
-struct Comparison {
-  const Baseline* baseline;
-  const Candidate* candidate;
-  Seconds own_s, baseline_s;
-};
+}  // namespace
 
-/// Null if no row has it.
 const ReportRow* chosen_row(const Report& report) {
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
@@ -57,6 +51,12 @@ std::vector<Comparison> comparisons(const Report& report) {
     }
   return result;
 }
+
+double relative_error(const Candidate& candidate, const Report& report) {
+  return std::hypot(report.ties.uncertainty, candidate.cost.sampling_error);
+}
+
+namespace {
 
 Json json_of(const LibraryAlgorithm& library) {
   return {{"call", name_of(library.function)},

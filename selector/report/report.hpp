@@ -9,6 +9,7 @@
 
 #include "model/base/types.hpp"
 #include "model/pattern/pattern_statistics.hpp"
+#include "selector/choose/baseline.hpp"
 #include "selector/choose/rank.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/sparse_choice.hpp"
@@ -39,6 +40,20 @@ struct Report {
   bool shows_all_points = true;  ///< false: tables show the best of each route
   std::string note{};            ///< profile_note; empty: none
 };
+
+/// The row of the choice; null if no row has it.
+const ReportRow* chosen_row(const Report& report);
+
+/// A baseline beside the choice: measured times if the choice was measured, else those by which candidates are ranked.
+struct Comparison {
+  const Baseline* baseline;
+  const Candidate* candidate;
+  Seconds own_s, baseline_s;
+};
+std::vector<Comparison> comparisons(const Report& report);
+
+/// The part by which a predicted time may be off: of a profile with a verdict, and of a sample of nodes.
+double relative_error(const Candidate& candidate, const Report& report);
 
 /// The maximum over ranks of the messages sent in each stage: "7+3"; "0" without messages.
 std::string messages_per_stage(const Cost& cost);

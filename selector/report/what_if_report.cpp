@@ -14,9 +14,6 @@
 
 namespace commpass {
 
-namespace {
-
-/// "+9 %", "-3.5 %", "as now"; more than twice as much is "2.5 times".
 std::string format_change(double ratio) {
   constexpr double least_change = 5e-4;
   return std::abs(ratio - 1) < least_change ? "as now" : format_error(ratio - 1);
@@ -25,6 +22,8 @@ std::string format_change(double ratio) {
 std::string describe_change(const ChangedChoice& change) {
   return fmt::format("*{:.2g}: {}", change.factor, route_and_path(*change.strategy));
 }
+
+namespace {
 
 /// "Doubling levels.network.host.*.alpha_s: +31 %; the choice changes at 3.1 times, to standard".
 std::string describe(const Sensitivity& row) {
@@ -117,17 +116,21 @@ std::vector<const Candidate*> front_of(const std::vector<const Candidate*>& know
 
 }  // namespace
 
-std::vector<const Candidate*> pareto_front(const Report& report) { return front_of(known_candidates(report), report); }
+ParetoFront pareto_front(const Report& report) {
+  auto known = known_candidates(report);
+  auto front = front_of(known, report);
+  return {std::move(known), std::move(front)};
+}
 
 Document pareto_document(const Report& report) {
-  const auto known = known_candidates(report);
-  const auto front = front_of(known, report);
+  const auto pareto = pareto_front(report);
   Document document(report.context);
-  document.facts({{"chosen", report.chosen}, {"priced", known.size()}});
+  document.facts({{"chosen", report.chosen}, {"priced", pareto.known.size()}});
   document.text("\n");
   Table table{"front"};
   const auto add = [&](Column column, auto cell_of) {
-    table.column(std::move(column), front, [&](const Candidate* candidate) -> Cell { return cell_of(*candidate); });
+    table.column(std::move(column), pareto.front,
+                 [&](const Candidate* candidate) -> Cell { return cell_of(*candidate); });
   };
   add(mark_column(-2), [&](const Candidate& c) { return to_string(c.strategy) == report.chosen ? "*" : ""; });
   add({.key = "strategy", .heading = "strategy", .width = -1, .gap = 0},
@@ -137,15 +140,15 @@ Document pareto_document(const Report& report) {
   add({"buffer_bytes", "memory", 10}, [](const Candidate& c) { return bytes_cell(*c.buffered_bytes_max); });
   add({"partners", "partners", 9}, [](const Candidate& c) { return c.demand->partners; });
   table.marked = static_cast<std::size_t>(
-      std::ranges::find(front, report.chosen, [](const Candidate* c) { return to_string(c->strategy); }) -
-      front.begin());
+      std::ranges::find(pareto.front, report.chosen, [](const Candidate* c) { return to_string(c->strategy); }) -
+      pareto.front.begin());
   document.add(std::move(table));
   document.paragraph(
       fmt::format("\n{} of {} priced strategies: no other one is as good as one of these in all three, the predicted "
                   "time, the memory "
                   "of a rank for blocks that it forwards, and the ranks to which a rank sends. * is the choice for the "
                   "least time.\n",
-                  front.size(), known.size()));
+                  pareto.front.size(), pareto.known.size()));
   document.note(report.note);
   return document;
 }

@@ -37,10 +37,19 @@ inline constexpr double sensitivity_factor_max = 16;
 
 Document document_of(const SensitivityReport& report);
 
-/// The strategies of a report that no other one beats or equals in time, memory for forwarded blocks and partners of a
-/// rank at once, the fastest first.
-/// @throws InputError if the use of these is not known of any strategy
-std::vector<const Candidate*> pareto_front(const Report& report);
+/// "+9 %", "-3.5 %", "as now"; more than twice as much is "2.5 times".
+std::string format_change(double ratio);
+/// "*1.3: standard".
+/// @param change  with a strategy
+std::string describe_change(const ChangedChoice& change);
+
+/// The priced strategies of a report, and those among them that no other one beats or equals in time, memory for
+/// forwarded blocks and partners of a rank at once. The fastest come first.
+struct ParetoFront {
+  std::vector<const Candidate*> known, front;
+};
+/// @throws InputError if memory and partners are not known of any strategy
+ParetoFront pareto_front(const Report& report);
 
 /// JSON and CSV have the strategies of the front.
 Document pareto_document(const Report& report);

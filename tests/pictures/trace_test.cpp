@@ -2,9 +2,11 @@
 #include "model/cost/trace.hpp"
 #include "model/base/json.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "model/pattern/generate.hpp"
@@ -174,21 +176,52 @@ TEST(Matrices, AreBinnedToFewCells) {
 TEST(LayoutPicture, CountsMovedRanks) {
   const auto exchange = view("stfw,n=3,placed");
   ASSERT_EQ(exchange.positions.size(), 12U);
-  const auto json = Json::parse(draw_layout(layout, exchange.positions).json);
+  const auto json = Json::parse(draw_layout(exchange).json);
   int stays = 0;
   for (Rank rank = 0; rank < 12; ++rank) stays += exchange.positions[at(rank)] == rank;
   EXPECT_EQ(json["plays_itself"], stays);
   EXPECT_EQ(json["plays_itself"].get<int>() + json["plays_same_node"].get<int>() + json["plays_other_node"].get<int>(),
             12);
-  EXPECT_THROW(draw_layout(Layout::with_ppn(5000, 50), {}), InputError);
+  const auto big = view_exchange(generate_pattern("random:ranks=5000,bytes=8,degree=1"), Layout::with_ppn(5000, 50),
+                                 parse_strategy("standard"));
+  EXPECT_THROW(draw_layout(big), InputError);
+}
+
+TEST(LayoutPicture, HasTheLoadsOfTheSchedule) {
+  const auto exchange = view("three-step");  // with leaders
+  std::map<Rank, Bytes> sent, received;
+  for (const auto& stage : exchange.schedule.stages)
+    for (const auto& message : stage.messages) {
+      sent[message.from] += message.bytes;
+      received[message.to] += message.bytes;
+    }
+  const auto picture = draw_layout(exchange);
+  Bytes most = 0, total = 0;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+    const auto line = fmt::format("\n{0},{1},{2},{0},{3},{4}\n", rank, layout.node(rank), layout.socket(rank),
+                                  sent[rank], received[rank]);
+    EXPECT_NE(picture.csv.find(line), std::string::npos) << line << picture.csv;
+    most = std::max(most, sent[rank] + received[rank]);
+    total += sent[rank] + received[rank];
+  }
+  const auto json = Json::parse(picture.json);
+  EXPECT_EQ(json["load_bytes_max"], most);
+  EXPECT_DOUBLE_EQ(json["load_bytes_mean"].get<double>(), static_cast<double>(total) / 12);
+  EXPECT_EQ(sent[json["busiest_rank"].get<int>()] + received[json["busiest_rank"].get<int>()], most);
+  // The colour of the largest load, in the bar and at a rank.
+  EXPECT_NE(picture.body.find("class=\"s15\""), picture.body.rfind("class=\"s15\""));
 }
 
 TEST(LayoutPicture, DrawsNodesOfAGroupTogether) {
-  const auto plain = draw_layout(parse_layout("3x1x2", 6), {});
+  const auto of = [](const char* text, int ranks) {
+    return draw_layout(view_exchange(generate_pattern(fmt::format("alltoall:ranks={},bytes=8", ranks)),
+                                     parse_layout(text, ranks), parse_strategy("standard")));
+  };
+  const auto plain = of("3x1x2", 6);
   EXPECT_EQ(plain.body.find("group 0"), std::string::npos);
   EXPECT_EQ(plain.csv.find("group"), std::string::npos);
   // Nodes of the groups in turn: 0 and 2, 1 and 3.
-  const auto picture = draw_layout(parse_layout("0.0.0,1.1.0,0.2.0,1.3.0", 4), {});
+  const auto picture = of("0.0.0,1.1.0,0.2.0,1.3.0", 4);
   std::size_t last = 0;
   for (const auto* text : {">group 0<", ">node 0<", ">node 2<", ">group 1<", ">node 1<", ">node 3<"}) {
     const auto found = picture.body.find(text);
@@ -196,7 +229,10 @@ TEST(LayoutPicture, DrawsNodesOfAGroupTogether) {
     EXPECT_GT(found, last) << text;
     last = found;
   }
-  EXPECT_NE(picture.csv.find("plays,group\n0,0,0,0,0\n2,2,2,2,0\n1,1,1,1,1\n3,3,3,3,1\n"), std::string::npos)
+  EXPECT_NE(
+      picture.csv.find("plays,sent_bytes,received_bytes,group\n0,0,0,0,24,24,0\n2,2,2,2,24,24,0\n1,1,1,1,24,24,1\n3,"
+                       "3,3,3,24,24,1\n"),
+      std::string::npos)
       << picture.csv;
 }
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "model/base/json.hpp"
 #include "model/route/catalogue.hpp"
+#include "selector/report/summary.hpp"
 
 namespace commpass {
 namespace {
@@ -78,6 +81,59 @@ TEST(TableReport, SaysThatTheSimplestOfTiesIsChosen) {
   EXPECT_EQ(describe_choice(fastest),
             "Chosen: standard. Fastest by prediction, tied with 3 more: this profile cannot tell them apart (38 %). It "
             "is 1.01 times faster than the MPI library's collective (mpi, a tie)");
+}
+
+std::map<std::string, std::string> summary_of(const Report& report, const Machine& machine = {}) {
+  const auto summary = summarize(report, machine, "mpirun -n 4 commpass measure");
+  EXPECT_LE(summary.lines.size(), 5U);
+  return {summary.lines.begin(), summary.lines.end()};
+}
+
+TEST(Summary, SetsTheChoiceBesideTheCallOfMpiAndNamesItsLimits) {
+  Report report;
+  report.context = {{"profile", "mine"}, {"layout", "2 nodes"}, {"model", "burst"}, {"pattern", "file.mtx"}};
+  report.rows = {row("two-step", 10e-6, {{1, 8}, {1, 8}}), row("standard", 12e-6, {{1, 8}})};
+  report.baselines = {row("mpi", 15e-6, {{1, 8}})};
+  report.chosen = "two-step";
+  auto& stages = report.rows[0].candidate.cost.stages;
+  stages[0].seconds = 3e-6;
+  stages[1].seconds = 7e-6;
+  stages[0].parts[0] = 2e-6;  // latency
+  stages[1].parts[0] = 4e-6;
+  stages[1].parts[1] = 3e-6;  // bytes
+  stages[1].parts[2] = 1e-6;  // too little to be named
+  auto found = summary_of(report);
+  EXPECT_EQ(found["Exchange"], "mine; 2 nodes; file.mtx");
+  EXPECT_EQ(found["Choice"], "two-step: 10 us, 1.50 times faster than the MPI library's collective (15 us)");
+  EXPECT_EQ(found["How sure"], "unknown: the profile has no verdict");
+  EXPECT_EQ(found["Limited by"],
+            "latency of its messages (alpha), 60 %; bytes of its messages (beta), 30 %; stage 2 of 2 takes 70 %");
+  EXPECT_EQ(found["Next"], "time it on the machine: `mpirun -n 4 commpass measure --strategies 'two-step;mpi'`");
+  Machine machine;
+  machine.verdict = Verdict{Trust::good, 0.05, "why", ""};
+  report.ties = find_ties(std::vector{report.rows[0].candidate, report.baselines[0].candidate}, 0.05);
+  found = summary_of(report, machine);
+  EXPECT_EQ(found["How sure"], "± 5.0 %, verdict of the profile: good");
+  EXPECT_EQ(found["Next"], "try it in the unchanged program: `commpass run -- mpirun … PROGRAM`");
+  report.calls = 20;
+  report.rows[0].candidate.plan_seconds = 100e-6;
+  EXPECT_EQ(summary_of(report, machine)["Choice"],
+            "two-step: 300 us for planning and 20 exchanges, as fast as the MPI library's collective (300 us)");
+}
+
+TEST(Summary, NamesTies) {
+  Machine machine;
+  machine.verdict = Verdict{Trust::usable, 0.38, "why", ""};
+  auto report = tied();
+  EXPECT_EQ(summary_of(report, machine)["How sure"],
+            "± 38 %, verdict of the profile: usable; a tie of 4 strategies, sending "
+            "directly among them");
+  EXPECT_EQ(summary_of(report, machine)["Next"], "leave this exchange to MPI");
+  EXPECT_EQ(summary_of(report, machine)["Limited by"], "nothing: no rank sends");
+  std::swap(report.rows[0], report.rows[3]);
+  report.chosen = "two-step";
+  EXPECT_EQ(summary_of(report, machine)["Next"],
+            "time it on the machine: `mpirun -n 4 commpass measure --strategies 'two-step;mpi'`");
 }
 
 TEST(JsonReport, ContainsTies) {
