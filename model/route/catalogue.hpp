@@ -53,6 +53,8 @@ struct CatalogueRow {
   /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has
   /// is enough. The papers' models know nothing of a route that has this.
   std::string (*lacks)(const Machine& machine, Usage usage) = nullptr;
+  /// Does its route answer uniform_runs? If not, it is offered for patterns with edges alone.
+  bool has_uniform_runs = true;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.

@@ -111,7 +111,8 @@ std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Str
 }
 
 bool has_closed_form(const Strategy& strategy) {
-  return strategy.coalescing == Coalescing::coalesced && pattern_need(strategy) == PatternNeed::nothing;
+  return strategy.coalescing == Coalescing::coalesced && pattern_need(strategy) == PatternNeed::nothing &&
+         catalogue_row(strategy.route).has_uniform_runs;
 }
 
 Pricer leave_out_open_forms(Pricer price) {

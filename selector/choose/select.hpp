@@ -107,7 +107,7 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
                                        const Calls& calls = {}, RankingDepth depth = RankingDepth::all,
                                        std::span<const DataPath> paths = host_paths);
 
-/// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
+/// Can an all-to-all be priced without its edges? Not with relays, staggered messages and routes without uniform_runs.
 bool has_closed_form(const Strategy& strategy);
 
 /// Asks a pricer for those strategies only that have a closed form.

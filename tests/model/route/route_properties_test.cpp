@@ -11,6 +11,9 @@
 #include "model/support.hpp"
 
 namespace commpass {
+
+CatalogueRow spread_row();  // of docs/architecture.md
+
 namespace {
 
 using test::draw;
@@ -367,6 +370,23 @@ RC_GTEST_PROP(Tuna, HoldsNoMoreThanItsBuffer, ()) {
   const auto schedule = test::schedule_of("tuna,radix=" + std::to_string(radix), Layout::with_ppn(ranks, 1 + draw(5)),
                                           test::alltoall(ranks, 1 + draw(100)));
   RC_ASSERT(schedule.buffered_blocks_max <= tuna_buffer_blocks(ranks, radix));
+}
+
+TEST(TheRouteOfTheDocuments, BringsBlocksToTheirNodesAndThenToTheirDestinations) {
+  const auto row = spread_row();
+  for (const int ppn : {1, 4, 5, 11}) {
+    const auto layout = Layout::with_ppn(11, ppn);  // uneven
+    const auto route = row.make({row.name, {}, {}}, layout, {});
+    EXPECT_EQ(row.suggest(layout).empty(), layout.nodes() == 1 || ppn == 1);
+    std::vector<Rank> after(route->stages().size());
+    for (Rank source = 0; source < 11; ++source)
+      for (Rank destination = 0; destination < 11; ++destination) {
+        if (source == destination) continue;
+        route->way(source, destination, after);
+        EXPECT_EQ(after.back(), destination);
+        EXPECT_TRUE(after.front() == source || layout.node(after.front()) == layout.node(destination));
+      }
+  }
 }
 
 }  // namespace
