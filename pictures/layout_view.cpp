@@ -136,7 +136,8 @@ Picture draw_layout(const ExchangeView& view, const Frame& frame) {
       auto tip = fmt::format("rank {}, socket {}: sends {}, receives {}", rank, layout.socket(rank),
                              format_bytes(static_cast<double>(sent)), format_bytes(static_cast<double>(received)));
       if (plays != rank) append(tip, ", plays rank {} of node {}", plays, layout.node(plays));
-      const double at_x = x + 4 + place % columns * step, at_y = top + caption + place / columns * step;
+      const int column = place % columns, line = place / columns;
+      const double at_x = x + 4 + column * step, at_y = top + caption + line * step;
       svg.rect(at_x, at_y, square, square, shade_of(sent + received, most), tip);
       draw_move(svg, at_x, at_y, square, move_of(view, rank));
       ++place;

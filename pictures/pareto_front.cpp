@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
+#include <string>
 #include <vector>
 
 #include "model/base/format.hpp"
@@ -64,7 +64,8 @@ Picture draw_pareto_front(const Report& report, const Frame& frame) {
   constexpr double margin = 1.25;
   const double first_s = seconds_of(front.front()), last_s = seconds_of(front.back()) * margin;
   constexpr double first_margin = 1.1;
-  const double bytes_max = std::max(1.0, std::ranges::max(front | std::views::transform(bytes_of)) * margin);
+  double bytes_max = 1;  // any scale
+  for (const auto* candidate : front) bytes_max = std::max(bytes_max, bytes_of(candidate) * margin);
   std::string listed;
   for (const auto* candidate : front)
     append(listed, " {} {}, {}, {} partners;", to_string(candidate->strategy), format_seconds(seconds_of(candidate)),
@@ -129,10 +130,12 @@ Picture draw_pareto_front(const Report& report, const Frame& frame) {
                     format_bytes(bytes_of(candidate)), candidate->demand->partners));
   }
   for (const auto* candidate : front) {
-    const auto name = to_string(candidate->strategy);
-    const auto partners = fmt::format("({})", candidate->demand->partners);
+    const auto labelled = [&](const std::string& name) {
+      return fmt::format("{} ({})", name, candidate->demand->partners);
+    };
     places.write(svg, across.at(seconds_of(candidate)), up.at(bytes_of(candidate)),
-                 {name + " " + partners, candidate->strategy.route + " " + partners, partners});
+                 {labelled(to_string(candidate->strategy)), labelled(candidate->strategy.route),
+                  fmt::format("({})", candidate->demand->partners)});
   }
   double end = top + height + 44;
   if (beyond > 0)

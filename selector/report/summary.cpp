@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 
 #include "model/base/format.hpp"
@@ -71,6 +72,20 @@ std::string describe_next(const Report& report, const Machine& machine, const Co
   return "try it in the unchanged program: `commpass run -- mpirun … PROGRAM`";
 }
 
+/// "MPI_Alltoallv" of "alltoallv".
+std::string mpi_name(std::string call) {
+  if (!call.empty()) call[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(call[0])));
+  return "MPI_" + call;
+}
+
+/// The function of C that plans such a call: those of "ialltoall" and "alltoallv" are the same.
+std::string plan_function(std::string call) {
+  if (call.starts_with('i')) call.erase(0, 1);
+  if (const auto end = call.rfind("_init"); end != std::string::npos) call.erase(end);
+  if (!call.ends_with('v') && !call.ends_with('w')) call += 'v';
+  return "commpass_" + call + "_init";
+}
+
 }  // namespace
 
 Document::Summary summarize(const Report& report, const Machine& machine, const std::string& measure) {
@@ -107,10 +122,11 @@ Document::Summary summarize(const Advice& advice) {
     return summary;
   }
   const auto& call = advice.calls[static_cast<std::size_t>(number)];
-  summary.lines.emplace_back("Most of it", fmt::format("MPI_{} called from {}: {} by {}", call.call, call.site,
+  summary.lines.emplace_back("Most of it", fmt::format("{} called from {}: {} by {}", mpi_name(call.call), call.site,
                                                        saving(saved_s(*best)), is_plug ? best->taken : best->planned));
   summary.lines.emplace_back("Next", is_plug ? "`commpass run -- mpirun … PROGRAM`"
-                                             : "plan this exchange once: `commpass_…_init`, docs/c.md, docs/cpp.md");
+                                             : fmt::format("plan it once by `{}`, then start and wait in each step",
+                                                           plan_function(call.call)));
   return summary;
 }
 

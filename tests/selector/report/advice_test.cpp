@@ -12,6 +12,7 @@
 #include "model/pattern/grid.hpp"
 #include "model/support.hpp"
 #include "selector/choose/select.hpp"
+#include "selector/report/summary.hpp"
 
 namespace commpass {
 namespace {
@@ -394,6 +395,37 @@ TEST(Advice, PricesMessagesAsPlannedExchanges) {
          {"Messages of the program: 102400000 calls", "781 MiB", "a changed source", "Counting one takes 40 ns"})
       EXPECT_NE(page.find(part), std::string::npos) << part << " in " << page;
   }
+}
+
+TEST(Summary, OfARunNamesTheCallWithTheLargestSavingsAndTheFunctionThatPlansIt) {
+  const auto record = two_halves();
+  Advice advice{"file", record, advised_calls(record), 0, 0, {{"mine", "1 node", 64, {}, {}, 4, {}, ""}}};
+  auto& machine = advice.machines[0];
+  const auto price = [](Seconds library, Seconds taken, Seconds planned, const char* by_taken = "",
+                        const char* by_planned = "") {
+    return CallPrice{library, taken, library, planned, "", by_taken, by_planned};
+  };
+  // 10 s, of which 6 in calls.
+  machine.prices = {price(4, 3.5, 3.25, "two-step", "stfw,n=2"), price(2, 2, 1, "", "tuna,radix=2")};
+  machine.all = price(6, 5.5, 4.25);
+  const auto lines = [&] {
+    const auto summary = summarize(advice);
+    return std::map<std::string, std::string>(summary.lines.begin(), summary.lines.end());
+  };
+  auto found = lines();
+  EXPECT_EQ(found["Run"], "a.out; 64 ranks, 10 s; 50.0 % of it in exchanges");
+  EXPECT_EQ(found["Savings"],
+            "predicted on mine, 1 node: 5.0 % of the run by commpass run, 17.5 % by a changed source");
+  EXPECT_EQ(found["Most of it"], "MPI_Neighbor_alltoallv called from main: 10.0 % by tuna,radix=2");
+  EXPECT_EQ(found["Next"], "plan it once by `commpass_neighbor_alltoallv_init`, then start and wait in each step");
+  machine.prices[1] = price(2, 2, 2);
+  EXPECT_EQ(lines()["Next"], "plan it once by `commpass_alltoallv_init`, then start and wait in each step");
+  machine.prices[0].taken_s = 3;
+  EXPECT_EQ(lines()["Most of it"], "MPI_Alltoall called from main: 10.0 % by two-step");
+  EXPECT_EQ(lines()["Next"], "`commpass run -- mpirun … PROGRAM`");
+  machine.prices[0] = price(4, 4, 4);
+  EXPECT_EQ(lines()["Next"], "leave the exchanges to MPI");
+  EXPECT_EQ(lines().size(), 3U);
 }
 
 }  // namespace
