@@ -114,6 +114,7 @@ std::string measure_command(const PredictArguments& predict, const Layout& layou
   auto text = fmt::format("mpirun -n {} commpass measure {}", layout.ranks(), predict.pattern.switches());
   if (!selection.profile.empty()) append(text, " --profile {}", shell_word(selection.profile));
   if (selection.place() == DataPlace::device) append(text, " --memory {}", selection.memory);
+  if (selection.calls) append(text, " --calls {}", *selection.calls);
   if (predict.one_shot) text += " --one-shot";
   return text;
 }

@@ -31,7 +31,7 @@ std::string describe_certainty(const Report& report, const Machine& machine, con
   if (!machine.verdict && error == 0)
     return std::string("unknown: the profile has no verdict") +
            (report.note.empty() ? "" : "; the note below names missing parameters");
-  auto text = "± " + format_share(error);
+  auto text = (error < 1 ? "± " : "off by up to ") + format_share(error);
   if (machine.verdict) append(text, ", verdict of the profile: {}", name_of(machine.verdict->trust));
   if (report.ties.strategies.empty()) return text;
   append(text, "; a tie of {} strategies", report.ties.strategies.size());
