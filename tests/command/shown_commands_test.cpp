@@ -1,7 +1,7 @@
 // The command lines of the documents that no console block runs: each is one that the program takes.
 #include <gtest/gtest.h>
 
-#include <cctype>
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <string>
