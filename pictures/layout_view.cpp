@@ -18,7 +18,7 @@ namespace commpass {
 namespace {
 
 enum class Move { stays, within_node, to_other_node };
-constexpr double move_sizes[] = {0, 2, 6};  // of a dot in the square, pixels
+constexpr double move_sizes[] = {0, 2, 4};  // of a dot in the square, pixels
 constexpr const char* move_names[] = {"", "plays the part of another rank of its node",
                                       "plays the part of a rank of another node"};
 
