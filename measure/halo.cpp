@@ -9,6 +9,7 @@
 #include "model/base/error.hpp"
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -180,8 +181,9 @@ CallReport measure_halo(const Measurement& measurement, const CartesianPattern& 
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   std::vector<HaloCandidate> candidates;
   all_or_none(MPI_COMM_WORLD, [&] {
-    candidates = rank_halos(grid, array, communicator.layout(), measurement.machine, measurement.model);
-    std::ranges::sort(candidates, {}, &HaloCandidate::stages);  // the same order on every rank
+    candidates = rank_halos(grid, array, communicator.layout(), measurement.machine, measurement.model,
+                            paths_of_host_data(communicator.layout(), measurement.machine));
+    std::ranges::sort(candidates, {}, &HaloCandidate::name);  // the same order on every rank
   });
   Cells cells(grid, array, rank);
   CallReport report;
@@ -189,9 +191,10 @@ CallReport measure_halo(const Measurement& measurement, const CartesianPattern& 
   for (const auto& candidate : candidates) {
     auto stages = candidate.stages;
     for (auto& stage : stages) ++stage;
-    exchanges.push_back(communicator.halo_exchange(grid, array, cells.data(), {stages, measurement.model}));
-    const auto name = fmt::format("stages={} ({} messages)", join(stages, "x"), candidate.messages);
-    report.rows.push_back({name, candidate.predicted_s, 0});
+    exchanges.push_back(
+        communicator.halo_exchange(grid, array, cells.data(), {stages, measurement.model, candidate.path.is_shared}));
+    report.rows.push_back(
+        {fmt::format("{} ({} messages)", candidate.name(), candidate.messages), candidate.predicted_s, 0});
   }
   exchanges.push_back(communicator.halo_exchange(grid, array, cells.data(), {{}, measurement.model}));
   PlainLoop loop(grid, array, rank);
@@ -208,9 +211,8 @@ CallReport measure_halo(const Measurement& measurement, const CartesianPattern& 
   if (rank != 0) return report;
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = (time++)->median;
-  auto chosen = exchanges.back().stages();
-  for (auto& stage : chosen) --stage;
-  const auto index = std::ranges::find(candidates, chosen, &HaloCandidate::stages) - candidates.begin();
+  const auto& chosen = exchanges.back().strategy();
+  const auto index = std::ranges::find(candidates, chosen, &HaloCandidate::name) - candidates.begin();
   report.chosen = report.rows[at(index)].name;
   report.chosen_s = (time++)->median;
   report.baseline_kind = "Without Commpass";

@@ -34,13 +34,14 @@ std::unique_ptr<OpenNeighborhood> cart_neighborhood(OpenCommunicator& communicat
 std::unique_ptr<OpenHalo> halo_exchange(OpenCommunicator& communicator, const Numbers& dims,
                                         const std::vector<bool>& periodic, const py::array& cells,
                                         const Numbers& extent, const Numbers& depth, Bytes cell_bytes,
-                                        const Numbers& stages, const std::string& failure) {
+                                        const Numbers& stages, std::optional<bool> shared, const std::string& failure) {
   auto& on = communicator.get();
   auto* const array = writable(cells);
   auto exchange = unlocked([&] {
     agree(on.mpi(), failure);
     HaloOptions options;
     options.stages = stages;
+    options.shared = shared;
     return on.halo_exchange({dims, periodic}, {extent, depth, cell_bytes}, array, options);
   });
   return std::make_unique<OpenHalo>("HaloExchange", std::move(exchange), std::vector<py::object>{cells});
@@ -121,6 +122,7 @@ void bind_cartesian(py::module_& module, BoundCommunicator& communicator) {
       .def_property_readonly("strategy", [](OpenCart& of) { return of.get().strategy(); });
   bind_planned<HaloExchange>(module, "HaloExchange")
       .def("start", without_lock<HaloExchange>(&HaloExchange::start))
+      .def_property_readonly("strategy", [](OpenHalo& of) { return of.get().strategy(); })
       .def_property_readonly("stages", [](OpenHalo& of) { return of.get().stages(); })
       .def_property_readonly("messages", [](OpenHalo& of) { return of.get().messages(); })
       .def_property_readonly("explanation", [](OpenHalo& of) { return of.get().explanation(); });

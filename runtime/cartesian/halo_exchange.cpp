@@ -11,7 +11,9 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "runtime/choose/decision.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/device/find_device.hpp"
+#include "runtime/execute/landings.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
@@ -100,8 +102,10 @@ void require(const Grid& grid, const HaloArray& array, const void* cells, const 
 
 /// Are the grid, the depth, the size of a cell and the options those of rank 0? Extents may differ.
 void require_the_same(MPI_Comm comm, const Grid& grid, const HaloArray& array, const HaloOptions& options) {
-  std::string own = describe(grid) + fmt::format(" {} {} {} {}", join(array.depth, "x"), array.cell_bytes,
-                                                 join(options.stages, "x"), static_cast<int>(options.model));
+  std::string own = describe(grid) +
+                    fmt::format(" {} {} {} {}", join(array.depth, "x"), array.cell_bytes, join(options.stages, "x"),
+                                static_cast<int>(options.model)) +
+                    (options.shared ? (*options.shared ? " shared" : " by messages") : "");
   const auto first = broadcast(comm, own);
   all_or_none(comm, [&] {
     if (own != first)
@@ -135,33 +139,47 @@ void require_fitting(const Context& context, const Grid& grid, const HaloArray& 
   });
 }
 
-struct Choice {
-  std::vector<int> stages;
-  Decision decision{};
-};
+/// The paths that a caller leaves to choose from.
+std::vector<DataPath> paths_of(const Context& context, std::optional<bool> shared) {
+  auto paths = paths_of_host_data(context.layout, context.machine);
+  if (shared) std::erase_if(paths, [&](const DataPath& path) { return path.is_shared != *shared; });
+  return paths;
+}
 
-/// Rank 0 chooses. Collective.
-Choice choose(const Context& context, const Grid& grid, const HaloArray& array, CostModel model) {
+/// What the caller names runs; a path that is not named goes by MPI.
+HaloCandidate named(const HaloArray& array, const HaloOptions& options) {
+  HaloCandidate candidate{.stages = options.stages, .path = {.is_shared = options.shared.value_or(false)}};
+  for (auto& stage : candidate.stages) --stage;
+  if (candidate.stages.empty()) candidate.stages = stages_of_faces(array);
+  return candidate;
+}
+
+/// Rank 0 chooses what the caller does not name. Collective.
+HaloCandidate choose(const Context& context, const Grid& grid, const HaloArray& array, const HaloOptions& options,
+                     Decision& decision) {
+  auto choice = named(array, options);
   const auto decide = [&] {
-    Decision decision;
-    auto stages = stages_of_faces(array);
+    Decision made;
+    std::vector<HaloCandidate> ranking;
     if (context.unpriced.empty()) {
-      const auto ranking = rank_halos(grid, array, context.layout, context.machine, model);
-      stages = ranking.front().stages;
-      decision.predicted_s = ranking.front().predicted_s;
-      for (const auto& candidate : ranking)
-        decision.explanation +=
-            fmt::format("{} messages in {} stages: {}\n", candidate.messages,
-                        *std::ranges::max_element(candidate.stages) + 1, format_seconds(candidate.predicted_s));
+      if (const auto paths = paths_of(context, options.shared); !paths.empty())
+        ranking = rank_halos(grid, array, context.layout, context.machine, options.model, paths);
     } else {
       warn_unpriced(context.unpriced, 0);
     }
-    decision.strategy = join(stages, "x");
-    return std::vector{std::move(decision)};
+    for (const auto& candidate : ranking)
+      made.explanation += fmt::format("{}, {} messages: {}\n", candidate.name(), candidate.messages,
+                                      format_seconds(candidate.predicted_s));
+    if (ranking.empty()) ranking.push_back(choice);
+    else made.predicted_s = ranking.front().predicted_s;
+    made.strategy = ranking.front().name();
+    return std::vector{std::move(made)};
   };
-  Choice choice{{}, std::move(decided_by_rank_0(context.comm.get(), decide).front())};
-  for (const auto& stage : split(std::exchange(choice.decision.strategy, {}), 'x'))
-    choice.stages.push_back(*parse_number<int>(stage));
+  decision = std::move(decided_by_rank_0(context.comm.get(), decide).front());
+  const auto parts = split(decision.strategy.substr(std::string_view("stages=").size()), ',');
+  choice.stages.clear();
+  for (const auto& stage : split(parts.front(), 'x')) choice.stages.push_back(*parse_number<int>(stage) - 1);
+  choice.path.is_shared = parts.size() > 1;
   return choice;
 }
 
@@ -175,23 +193,26 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
   all_or_none(comm, [&] { require(grid, array, cells, options, context->layout.ranks()); });
   require_the_same(comm, grid, array, options);
   require_fitting(*context, grid, array);
-  Choice choice;
+  Decision decision;
+  auto choice = named(array, options);
   if (options.stages.empty()) {
-    choice = choose(*context, grid, array, options.model);
+    choice = choose(*context, grid, array, options, decision);
   } else {
-    for (const int stage : options.stages) choice.stages.push_back(stage - 1);
-    choice.decision.explanation = "The stages were named by the caller.\n";
+    decision.strategy = choice.name();
+    decision.explanation = "The stages were named by the caller.\n";
   }
+  Plan plan;
+  all_or_none(comm, [&] { plan = HaloPlanner(grid, context->comm.rank(), array).make(choice.stages); });
+  auto landings = choice.path.is_shared ? Landings::share(*context, plan) : nullptr;
   std::optional<HaloExchange> result;
   all_or_none(comm, [&] {
-    const auto plan = HaloPlanner(grid, context->comm.rank(), array).make(choice.stages);
     int messages = 0;
     const auto is_to_other = [&](const PlannedMessage& message) { return message.peer != context->comm.rank(); };
     for (const auto& batch : plan.batches)
       messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
     for (auto& stage : choice.stages) ++stage;
-    result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(choice.decision)), choice.stages,
-                   messages);
+    result.emplace(exchange_of_plan(context, address, plan, cells, cells, std::move(decision), std::move(landings)),
+                   choice.stages, messages);
   });
   return std::move(*result);
 }

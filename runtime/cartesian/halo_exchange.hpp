@@ -19,6 +19,9 @@ struct HaloOptions {
   /// Empty: the stages that are predicted to be the fastest.
   std::vector<int> stages{};
   CostModel model = CostModel::burst;
+  /// Do messages within a node go through memory that its ranks share? Nothing: where that is predicted to be faster,
+  /// and by MPI where stages are named.
+  std::optional<bool> shared{};
 };
 
 /// Fills the halo of an array with the cells of the neighbours, corners among them, each once. Move-only. May outlive

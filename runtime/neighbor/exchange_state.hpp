@@ -17,6 +17,7 @@
 namespace commpass {
 
 struct Failure;
+class Landings;
 
 /// Requests for the bytes of these blocks.
 class PackedRequests final : public RequestsAround {
@@ -77,8 +78,11 @@ struct TypedSide {
 TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
                                   const TypedSide& receives, const ExchangeOptions& options, const Failure& before);
 
-/// Runs a plan of this rank, in host memory. Local. @throws MpiError, std::bad_alloc
+/// Runs a plan of this rank, in host memory. Local.
+/// @param landings  of the plan's messages within the node; null: they go by MPI
+/// @throws Error, std::bad_alloc
 Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context::Address& address, const Plan& plan,
-                          const void* send_buffer, void* receive_buffer, Decision decision);
+                          const void* send_buffer, void* receive_buffer, Decision decision,
+                          std::unique_ptr<Landings> landings = nullptr);
 
 }  // namespace commpass

@@ -8,6 +8,7 @@
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/piece_kernel.hpp"
+#include "runtime/execute/pushed_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
@@ -43,12 +44,19 @@ Bytes bytes_to_other_nodes(const Plan& plan, const Context& context) {
 }  // namespace
 
 Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context::Address& address, const Plan& plan,
-                          const void* send_buffer, void* receive_buffer, Decision decision) {
-  auto requests = std::make_unique<PersistentRequests>(plan, address.comm, address.tag, send_buffer, receive_buffer,
-                                                       context->machine, host_memory(), RequestLife::persistent,
-                                                       context->send_limits());
+                          const void* send_buffer, void* receive_buffer, Decision decision,
+                          std::unique_ptr<Landings> landings) {
+  const auto landing_bytes = landings ? landings->bytes() : 0;
+  auto by_messages = std::make_unique<PersistentRequests>(
+      landings ? landings->rest_of(plan) : plan, address.comm, address.tag, send_buffer, receive_buffer,
+      context->machine, host_memory(), RequestLife::persistent, context->send_limits());
+  std::unique_ptr<BatchRequests> requests;
+  if (landings)
+    requests = std::make_unique<PushedRequests>(plan, std::move(landings), std::move(by_messages), address.comm,
+                                                host_memory());
+  else requests = std::move(by_messages);
   return Exchange(std::make_unique<Exchange::State>(
-      Exchange::State{context, address, std::move(decision), plan.transit_bytes + plan.packing_bytes,
+      Exchange::State{context, address, std::move(decision), plan.transit_bytes + plan.packing_bytes + landing_bytes,
                       bytes_to_other_nodes(plan, *context), std::make_unique<Executor>(std::move(requests))}));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/base/text.hpp"
 #include "selector/choose/ties.hpp"
 
 namespace commpass {
@@ -74,10 +75,16 @@ Layout first_ranks(const Layout& layout, int ranks) {
 
 }  // namespace
 
+std::string HaloCandidate::name() const {
+  auto from_one = stages;
+  for (auto& stage : from_one) ++stage;
+  return "stages=" + join(from_one, "x") + to_string(path);
+}
+
 std::vector<int> stages_of_faces(const HaloArray& array) { return stages_of(array, 0); }
 
 std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, const Layout& layout,
-                                      const Machine& machine, CostModel model) {
+                                      const Machine& machine, CostModel model, std::span<const DataPath> paths) {
   constexpr int most_ranks = 1 << 14;
   // As many whole planes of the grid as make that many ranks.
   auto part = grid;
@@ -90,10 +97,7 @@ std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, 
   const unsigned ways = used > 1 ? 1U << std::min<std::size_t>(used - 1, 6) : 1;
   std::vector<HaloCandidate> candidates;
   for (unsigned joins = 0; joins < ways; ++joins) {
-    auto& candidate = candidates.emplace_back();
-    candidate.stages = stages_of(array, joins);
-    const auto schedule = schedule_of(part, array, candidate.stages, part.ranks());
-    candidate.predicted_s = evaluate(schedule, part_layout, machine, model).seconds;
+    HaloCandidate candidate{.stages = stages_of(array, joins)};
     std::vector<int> in_stage(used, 0);
     for (std::size_t k = 0; k < array.depth.size(); ++k)
       if (array.depth[k] > 0) ++in_stage[static_cast<std::size_t>(candidate.stages[k])];
@@ -101,6 +105,12 @@ std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, 
       int directions = 1;
       for (int i = 0; i < dimensions; ++i) directions *= 3;
       candidate.messages += directions - 1;
+    }
+    const auto schedule = schedule_of(part, array, candidate.stages, part.ranks());
+    for (const auto& path : paths) {
+      candidate.path = path;
+      candidate.predicted_s = evaluate(schedule, part_layout, machine, model, Usage::planned, path).seconds;
+      candidates.push_back(candidate);
     }
   }
   constexpr double equal_alone = 0;  // no tie is preferred

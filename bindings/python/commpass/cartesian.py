@@ -47,6 +47,7 @@ class HaloExchange(Repeated):
     """Fills the halo of an array (Communicator.halo_exchange). Between start() and wait() only cells that are in no
     halo of others may change."""
 
+    strategy = forwarded("strategy", "The stages, and whether memory of a node is used: 'stages=2x1,shared'.")
     stages = forwarded("stages", "The stage of the halo of each dimension, 1 or more.")
     messages = forwarded("messages", "The number of messages that this rank sends in one exchange.")
     explanation = forwarded("explanation", "The choice, and the predictions of the alternatives: for people.")

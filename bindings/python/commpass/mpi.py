@@ -205,7 +205,7 @@ class Communicator(Closed):
         checked, failure = attempt(lambda: (*grid_of(dims, periodic), offsets_of(offsets, len(dims)), [int(w) for w in weights]))
         return CartNeighborhood(self._open.cart_neighborhood(*(checked or ([], [], [], [])), strategy, reorder, failure))
 
-    def halo_exchange(self, dims, array, depth, periodic=True, stages=()):
+    def halo_exchange(self, dims, array, depth, periodic=True, stages=(), shared=None):
         """Plans to fill the halo of an array with the cells of the neighbours on a grid of all ranks, corners among them.
 
         dims      sizes of the grid; their product is the number of ranks
@@ -214,7 +214,9 @@ class Communicator(Closed):
         depth     a number for all dimensions, or a list; 0: no halo in this dimension
         periodic  is the grid periodic? A value for all dimensions, or a list
         stages    by dimension, the stage of its halo, 1 or more; (): the cheapest
+        shared    do messages within a node go through memory that its ranks share? None: where that is predicted to be
+                  faster, and not where stages are named
         Returns a HaloExchange. Raises Error, the same on every rank.
         """
         checked, failure = attempt(lambda: (*grid_of(dims, periodic), *halo_of(array, depth, len(dims)), [int(s) for s in stages]))
-        return HaloExchange(self._open.halo_exchange(*(checked or ([], [], np.empty(0), [], [], 0, [])), failure))
+        return HaloExchange(self._open.halo_exchange(*(checked or ([], [], np.empty(0), [], [], 0, [])), shared, failure))

@@ -273,10 +273,11 @@ class Halo(unittest.TestCase):
             place = np.indices(extent).transpose(1, 2, 0) + (extent[0] * rank, 0)
             cells = np.full((3 + 2 * 2, 4 + 2 * 1, 2), -1)
             cells[2:-2, 1:-1] = place
-            for stages in ((), (1, 2), (1, 1)):
+            for stages, shared in (((), None), ((), True), ((1, 2), True), ((1, 1), None)):
                 cells[:2] = cells[-2:] = cells[:, :1] = cells[:, -1:] = -1
-                with communicator.halo_exchange([ranks, 1], cells, depth, stages=stages) as halo:
+                with communicator.halo_exchange([ranks, 1], cells, depth, stages=stages, shared=shared) as halo:
                     halo.run()
+                    self.assertEqual(halo.strategy.endswith(",shared"), bool(shared))
                     self.assertEqual(len(halo.stages), 2)
                 wanted = np.stack(np.meshgrid((np.arange(-2, 5) + 3 * rank) % (3 * ranks), np.arange(-1, 5) % 4, indexing="ij"), axis=2)
                 np.testing.assert_array_equal(cells, wanted)

@@ -97,16 +97,21 @@ TEST_F(Halo, HasTheCellsOfAllNeighboursHoweverItMoves) {
       down[k] = static_cast<int>(d - k);
     }
     const auto wanted = cells(drawn, true);
-    for (const auto& stages : {std::vector<int>(), up, down, at_once}) {
-      auto array = cells(drawn, false);
-      auto exchange = communicator_.halo_exchange(drawn.grid, drawn.array, array.data(), {stages});
-      for (int run = 0; run < 2; ++run) {
-        std::ranges::copy(cells(drawn, false), array.begin());
-        exchange.start();
-        exchange.wait();
-        ASSERT_TRUE(everywhere(array == wanted)) << "seed " << seed << ", " << describe(drawn.grid);
+    for (const auto& stages : {std::vector<int>(), up, down, at_once})
+      for (const bool is_shared : {false, true}) {
+        if (is_shared && seed % 4 != 0) continue;
+        auto array = cells(drawn, false);
+        auto exchange =
+            communicator_.halo_exchange(drawn.grid, drawn.array, array.data(), {.stages = stages, .shared = is_shared});
+        EXPECT_EQ(exchange.strategy().ends_with(",shared"), is_shared);
+        for (int run = 0; run < 3; ++run) {
+          std::ranges::copy(cells(drawn, false), array.begin());
+          exchange.start();
+          exchange.wait();
+          ASSERT_TRUE(everywhere(array == wanted))
+              << "seed " << seed << ", " << describe(drawn.grid) << ", " << exchange.strategy();
+        }
       }
-    }
   }
 }
 
@@ -120,6 +125,21 @@ TEST_F(Halo, MovesWithTwoMessagesADimension) {
   EXPECT_EQ(exchange.messages(), 2);
   EXPECT_EQ(exchange.buffer_bytes(), Bytes{0} + 2 * 2 * 16 * 8)
       << "planes of the first dimension, without their edges, have several pieces";
+}
+
+TEST_F(Halo, GoesThroughMemoryOfANodeWhereThatIsFaster) {
+  const Grid grid{{size_of(), 1}, {true, true}};
+  std::vector<double> array(6 * 6);
+  auto machine = test::some_machine();
+  machine.shared.by_level[standard_level::socket] = Channel{{Protocol{"pushed", shared_bytes_max, 1e-9, 1e-12, 1e-9}}};
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), size_of())});
+  const auto strategy = [&](std::optional<bool> shared) {
+    return communicator.halo_exchange(grid, {{4, 4}, {1, 1}, sizeof(double)}, array.data(), {.shared = shared})
+        .strategy();
+  };
+  EXPECT_EQ(strategy({}).ends_with(",shared"), size_of() > 1) << strategy({});
+  EXPECT_TRUE(strategy(true).ends_with(",shared"));
+  EXPECT_FALSE(strategy(false).ends_with(",shared"));
 }
 
 TEST_F(Halo, TakesRanksWithOtherExtentsAlongADimension) {
