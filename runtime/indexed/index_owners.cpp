@@ -80,25 +80,30 @@ RankLists<Index> by_directory(std::span<const Index> indices, int ranks) {
 
 constexpr Rank no_owner = -1;
 
-std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
-                                      const SparseOptions& options) {
+using Directory = std::vector<std::pair<Index, Rank>>;  // ascending
+
+/// What ranks have told this one of their indices. Collective.
+Directory make_directory(SparseEngine& engine, std::span<const Index> indices, const SparseOptions& options) {
+  const MPI_Comm comm = engine.context()->comm.get();
+  RankLists<Index> told;
+  all_or_none(comm, [&] { told = by_directory(indices, ranks_in(comm)); });
+  told = exchange_lists(engine, told, options);
+  Directory directory;
+  all_or_none(comm, [&] {
+    for (const auto& [rank, list] : told)
+      for (const Index index : list) directory.emplace_back(index, rank);
+    std::ranges::sort(directory);
+  });
+  return directory;
+}
+
+/// The lowest rank that has told of each index, or no_owner. Collective.
+std::vector<Rank> look_up(SparseEngine& engine, const Directory& directory, std::span<const Index> needed,
+                          const SparseOptions& options) {
   const MPI_Comm comm = engine.context()->comm.get();
   const int ranks = ranks_in(comm);
-  RankLists<Index> told, asked;
-  all_or_none(comm, [&] {
-    told = by_directory(owned.indices(), ranks);
-    asked = by_directory(needed, ranks);
-  });
-  told = exchange_lists(engine, told, options);
-  std::vector<std::pair<Index, Rank>> directory;
-  all_or_none(comm, [&] {
-    for (const auto& [owner, indices] : told)
-      for (const Index index : indices) directory.emplace_back(index, owner);
-    std::ranges::sort(directory);
-    const auto twice = std::ranges::adjacent_find(directory, {}, [](const auto& entry) { return entry.first; });
-    if (twice != directory.end()) fail_with_two_owners(twice->first, twice->second, std::next(twice)->second);
-  });
-
+  RankLists<Index> asked;
+  all_or_none(comm, [&] { asked = by_directory(needed, ranks); });
   const auto questions = exchange_lists(engine, asked, options);
   RankLists<Rank> answers;
   all_or_none(comm, [&] {
@@ -109,15 +114,32 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
       }
   });
   answers = exchange_lists(engine, answers, options);
-
   std::vector<Rank> owners;
   all_or_none(comm, [&] {
     std::map<Rank, std::size_t> taken;  // of the answers, which are in the order of the questions
     for (const Index index : needed) {
       const Rank from = directory_rank(index, ranks);
       owners.push_back(answers.at(from)[taken[from]++]);
-      if (owners.back() == no_owner) fail_without_owner(index, rank_in(comm));
     }
+  });
+  return owners;
+}
+
+std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
+                                      const SparseOptions& options) {
+  const MPI_Comm comm = engine.context()->comm.get();
+  std::vector<Index> indices;
+  all_or_none(comm, [&] { indices = owned.indices(); });
+  const auto directory = make_directory(engine, indices, options);
+  all_or_none(comm, [&] {
+    const auto twice = std::ranges::adjacent_find(directory, {}, [](const auto& entry) { return entry.first; });
+    if (twice != directory.end()) fail_with_two_owners(twice->first, twice->second, std::next(twice)->second);
+  });
+  auto owners = look_up(engine, directory, needed, options);
+  all_or_none(comm, [&] {
+    const auto missing = std::ranges::find(owners, no_owner);
+    if (missing != owners.end())
+      fail_without_owner(needed[static_cast<std::size_t>(missing - owners.begin())], rank_in(comm));
   });
   return owners;
 }
@@ -161,6 +183,10 @@ std::vector<Rank> find_owners(SparseEngine& engine, const OwnedIndices& owned, s
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &all_ranges, 1, MPI_INT, MPI_MIN, engine.context()->comm.get());
   return all_ranges ? owners_of_ranges(engine.context()->comm.get(), owned.range(), needed)
                     : owners_by_directory(engine, owned, needed, options);
+}
+
+std::vector<Rank> elect_owners(SparseEngine& engine, std::span<const Index> indices, const SparseOptions& options) {
+  return look_up(engine, make_directory(engine, indices, options), indices, options);
 }
 
 }  // namespace commpass

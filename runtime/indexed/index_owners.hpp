@@ -41,4 +41,9 @@ class OwnedIndices {
 std::vector<Rank> find_owners(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                               const SparseOptions& options);
 
+/// Of each index the lowest rank that has it. Collective.
+/// @param indices  ascending, each once
+/// @throws Error, the same on every rank
+std::vector<Rank> elect_owners(SparseEngine& engine, std::span<const Index> indices, const SparseOptions& options);
+
 }  // namespace commpass

@@ -33,6 +33,12 @@ struct IndexRange {
 /// range and others a list.
 using OwnedBy = std::variant<IndexRange, std::span<const Index>>;
 
+/// `values` values for the result of a rank (Communicator::neighbor_reduce_scatter).
+struct Contribution {
+  Rank destination = 0;
+  std::int64_t values = 0;
+};
+
 /// Adds `count` values, one after another, to as many sums. Associative and commutative, up to rounding, unless
 /// IndexedOptions::deterministic asks for one order. It is called as soon as values have come: also in calls that test
 /// or wait for other exchanges, and when the exchange is destroyed in flight.
@@ -43,7 +49,9 @@ struct IndexedOptions {
   std::string strategy{};              ///< as in ExchangeOptions
   CostModel model = CostModel::burst;  ///< by which strategies are priced
   SparseOptions discovery{};           ///< how needers find owners
-  bool reverse = false;                ///< plan the way back, too, which reverse_add needs
+  bool forward = true;                 ///< plan the way there, which forward needs
+  bool reverse = false;                ///< plan the way back, which reverse_add needs
+  bool overwrite = false;  ///< reverse_add replaces an owned value that is needed by the sum of its ghost values
   std::optional<bool>
       share{};  ///< send values that several ranks need as edges with the same bytes, and add their contributions where
                 ///< they meet on the way back; absent: in each direction, if it is predicted to pay
@@ -104,9 +112,8 @@ class IndexedExchange {
     wait();
   }
 
-  /// Of forward: the strategy that runs, in text form; its predicted seconds with those of the loops over
-  /// values before and after it, nothing if it was named; why it was
-  /// chosen.
+  /// Of forward, or, if it was not planned, of the way back: the strategy that runs, in text form; its predicted
+  /// seconds with those of the loops over values before and after it, nothing if it was named; why it was chosen.
   const std::string& strategy() const;
   std::optional<Seconds> predicted_seconds() const;
   const std::string& explanation() const;

@@ -9,7 +9,7 @@ namespace {
 using Position = std::int64_t ValueRun::*;
 
 /// The values that some runs touch.
-std::vector<StagedRanges::Range> touched(std::initializer_list<const ValueRuns*> lists, Position position,
+std::vector<StagedRanges::Range> touched(std::initializer_list<ValueRuns*> lists, Position position,
                                          Bytes value_bytes) {
   std::vector<StagedRanges::Range> ranges;
   for (const auto* runs : lists)
@@ -28,16 +28,16 @@ StagedValues::StagedValues(const ValueWays& ways, Bytes value_bytes, const Place
   // An array is one allocation.
   if (place.from) {
     from_ = std::make_unique<StagedBuffer>(*place.from, place.users);
-    from_->assign(ranges_to_read(touched({&ways.gather, &ways.gather_more, &ways.own}, &ValueRun::from, value_bytes),
-                                 Ends::reached, from_->queue()));
-    for (auto* runs : {&ways_.gather, &ways_.gather_more, &ways_.own})
-      move_to(*runs, &ValueRun::from, value_bytes, from_->ranges());
+    const auto lists = {&ways_.gather, &ways_.gather_more, &ways_.own, &ways_.own_more};
+    from_->assign(ranges_to_read(touched(lists, &ValueRun::from, value_bytes), Ends::reached, from_->queue()));
+    for (auto* runs : lists) move_to(*runs, &ValueRun::from, value_bytes, from_->ranges());
   }
   if (place.to) {
     // Of this array nothing else may be written.
     to_ = std::make_unique<StagedBuffer>(*place.to, place.users);
-    to_->assign({touched({&ways.own, &ways.deliver}, &ValueRun::to, value_bytes), 0});
-    for (auto* runs : {&ways_.own, &ways_.deliver}) move_to(*runs, &ValueRun::to, value_bytes, to_->ranges());
+    const auto lists = {&ways_.own, &ways_.own_more, &ways_.deliver, &ways_.deliver_more};
+    to_->assign({touched(lists, &ValueRun::to, value_bytes), 0});
+    for (auto* runs : lists) move_to(*runs, &ValueRun::to, value_bytes, to_->ranges());
   }
 }
 

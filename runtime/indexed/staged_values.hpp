@@ -12,9 +12,9 @@ namespace commpass {
 
 /// Which values of the user's arrays, from one of them to the other, and of the buffers of an exchange go where.
 struct ValueWays {
-  ValueRuns gather, gather_more;  ///< from the first array to the send buffer (ValueWiring)
-  ValueRuns own;                  ///< from the first array to the second one
-  ValueRuns deliver;              ///< from the receive buffer to the second array
+  ValueRuns gather, gather_more;    ///< from the first array to the send buffer (ValueWiring)
+  ValueRuns own, own_more;          ///< copied from the first array to the second one, and added there
+  ValueRuns deliver, deliver_more;  ///< likewise, from the receive buffer to the second array
 };
 
 /// One direction of an exchange whose arrays, one of them or both, lie on devices. An array in host memory is used

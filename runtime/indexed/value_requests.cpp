@@ -1,71 +1,51 @@
 #include "runtime/indexed/value_requests.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "runtime/sparse/sparse_lists.hpp"
 
 namespace commpass {
 
-namespace {
-
-/// A needed index and where it is needed first.
-struct Need {
-  Index index = 0;
-  std::size_t first = 0;
-  Rank owner = 0;
-};
-
-/// @param number_of  for each needed value, which of the result is its
-std::vector<Need> distinct_needs(std::span<const Index> needed, std::vector<std::size_t>& number_of) {
+DistinctIndices distinct_indices(std::span<const Index> given) {
   std::vector<std::pair<Index, std::size_t>> sorted;
-  for (std::size_t i = 0; i < needed.size(); ++i) sorted.emplace_back(needed[i], i);
+  for (std::size_t i = 0; i < given.size(); ++i) sorted.emplace_back(given[i], i);
   std::ranges::sort(sorted);
-  std::vector<Need> result;
-  number_of.resize(needed.size());
+  DistinctIndices result;
+  result.number_of.resize(given.size());
   for (const auto& [index, i] : sorted) {
-    if (result.empty() || result.back().index != index) result.push_back({index, i, 0});
-    number_of[i] = result.size() - 1;
+    if (result.indices.empty() || result.indices.back() != index) {
+      result.indices.push_back(index);
+      result.first.push_back(i);
+    }
+    result.number_of[i] = result.indices.size() - 1;
   }
   return result;
 }
 
-}  // namespace
-
-ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
-                             const SparseOptions& options) {
+ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, const DistinctIndices& needed,
+                             std::span<const Rank> owners, const SparseOptions& options) {
   const MPI_Comm comm = engine.context()->comm.get();
-  std::vector<std::size_t> number_of;
-  std::vector<Need> needs;
-  std::vector<Index> indices;
-  all_or_none(comm, [&] {
-    needs = distinct_needs(needed, number_of);
-    for (const auto& need : needs) indices.push_back(need.index);
-  });
-  const auto owners = find_owners(engine, owned, indices, options);
-
   ValueRequests result;
   RankLists<Index> asked;
   all_or_none(comm, [&] {
-    std::vector<std::size_t> order;  // of the needs that others own: by owner, then by first need
-    for (std::size_t n = 0; n < needs.size(); ++n) {
-      needs[n].owner = owners[n];
-      if (!owned.position(needs[n].index)) order.push_back(n);
-    }
-    std::ranges::sort(order, {}, [&](std::size_t n) { return std::pair(needs[n].owner, needs[n].first); });
-    std::vector<std::int64_t> slot_of_need(needs.size(), own_value);
+    const auto& indices = needed.indices;
+    std::vector<std::size_t> order;  // of the indices that others own: by owner, then by first need
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      if (!owned.position(indices[n])) order.push_back(n);
+    std::ranges::sort(order, {}, [&](std::size_t n) { return std::pair(owners[n], needed.first[n]); });
+    std::vector<std::int64_t> slot_of_index(indices.size(), own_value);
     for (const auto n : order) {
-      if (result.owners.empty() || result.owners.back().rank != needs[n].owner)
-        result.owners.push_back({needs[n].owner, result.slots, 0});
+      if (result.owners.empty() || result.owners.back().rank != owners[n])
+        result.owners.push_back({owners[n], result.slots, 0});
       ++result.owners.back().slots;
-      slot_of_need[n] = result.slots++;
-      asked[needs[n].owner].push_back(needs[n].index);
+      slot_of_index[n] = result.slots++;
+      asked[owners[n]].push_back(indices[n]);
     }
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      result.slot_of.push_back(slot_of_need[number_of[i]]);
-      if (result.slot_of.back() == own_value)
-        append(result.own, *owned.position(needed[i]), static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < needed.number_of.size(); ++i) {
+      const auto n = needed.number_of[i];
+      result.slot_of.push_back(slot_of_index[n]);
+      if (slot_of_index[n] == own_value) append(result.own, *owned.position(indices[n]), static_cast<std::int64_t>(i));
     }
   });
   const auto requests = exchange_lists(engine, asked, options);

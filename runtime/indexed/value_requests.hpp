@@ -33,10 +33,19 @@ struct ValueRequests {
 };
 inline constexpr std::int64_t own_value = -1;
 
-/// Finds the owners and asks them. Collective.
-/// @param needed  in any order, also several times, also own ones
-/// @throws Error, the same on every rank, if no rank or two ranks own an index
-ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
-                             const SparseOptions& options);
+/// Some indices, each once.
+struct DistinctIndices {
+  std::vector<Index> indices;          ///< ascending
+  std::vector<std::size_t> first;      ///< of each, its first position among those given
+  std::vector<std::size_t> number_of;  ///< of each that was given, its number here
+};
+/// @param given  in any order, also several times
+DistinctIndices distinct_indices(std::span<const Index> given);
+
+/// Asks the owners of what this rank needs. Collective.
+/// @param owners  of each index
+/// @throws Error, the same on every rank
+ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, const DistinctIndices& needed,
+                             std::span<const Rank> owners, const SparseOptions& options);
 
 }  // namespace commpass

@@ -35,6 +35,13 @@ inline ValueRuns reversed(ValueRuns runs) {
   return runs;
 }
 
+/// The first value for each place, and the others, both in their order.
+struct SplitRuns {
+  ValueRuns first, more;
+};
+/// @param is_filled  by place, as long as needed: does it have a value already? Then none is its first
+SplitRuns split_by_place(const ValueRuns& runs, std::vector<bool>& is_filled);
+
 /// Copies value after value. The values of a run do not overlap where they go.
 void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to);
 

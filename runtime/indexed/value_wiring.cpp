@@ -27,6 +27,19 @@ std::vector<std::int64_t> slots_in_order(const ValueRequests& requests) {
 
 }  // namespace
 
+SplitRuns split_by_place(const ValueRuns& runs, std::vector<bool>& is_filled) {
+  SplitRuns result;
+  for (const auto& run : runs) {
+    is_filled.resize(std::max(is_filled.size(), at_index(run.to + run.count)));
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      auto&& is_its_place_filled = is_filled[at_index(run.to + i)];
+      append(is_its_place_filled ? result.more : result.first, run.from + i, run.to + i);
+      is_its_place_filled = true;
+    }
+  }
+  return result;
+}
+
 ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes) {
   ValueWiring wiring;
   for (const auto& [needer, positions] : requests.to_this_rank) {
@@ -44,13 +57,10 @@ ValueWiring back_wiring(const ValueWiring& forward) {
   ValueWiring wiring;
   wiring.sends = forward.sends;
   wiring.receives = forward.receives;
-  std::vector<bool> is_filled(at_index(forward.received_values));
-  for (const auto& run : forward.deliver)
-    for (std::int64_t i = 0; i < run.count; ++i) {
-      const auto place = run.from + i;
-      append(is_filled[at_index(place)] ? wiring.gather_more : wiring.gather, run.to + i, place);
-      is_filled[at_index(place)] = true;
-    }
+  std::vector<bool> is_filled;
+  auto [first, more] = split_by_place(reversed(forward.deliver), is_filled);
+  wiring.gather = std::move(first);
+  wiring.gather_more = std::move(more);
   wiring.deliver = reversed(forward.gather);
   wiring.sent_values = forward.received_values;
   wiring.received_values = forward.sent_values;

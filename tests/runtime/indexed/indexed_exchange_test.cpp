@@ -209,6 +209,35 @@ TEST(IndexedExchange, TakesItsOptionsFromRankZero) {
   }
 }
 
+TEST(IndexedExchange, TakesTheOptionsOfItsSumsFromRankZero) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const Broadcasting all(1000);
+  const bool is_first = rank_of() == 0;
+  const std::vector<double> ghosts(all.needed.size(), 1);
+  for (const bool of_first : {true, false}) {
+    SCOPED_TRACE(of_first);
+    const bool mine = is_first == of_first;
+    auto exchange = communicator.indexed_exchange(all.owned, all.needed, sizeof(double),
+                                                  {.strategy = "two-step",
+                                                   .forward = !mine,
+                                                   .reverse = true,
+                                                   .overwrite = mine,
+                                                   .share = true,
+                                                   .deterministic = mine});
+    EXPECT_EQ(exchange.adds_on_the_way(), !of_first && size_of() > 2);
+    std::vector<double> sums(is_first ? all.needed.size() : 0, 100);
+    exchange.reverse_add(ghosts.data(), sums.data());
+    EXPECT_EQ(sums, std::vector<double>(sums.size(), size_of() + (of_first ? 0 : 100)));
+    std::vector<double> there(all.needed.size());
+    if (of_first) EXPECT_THROW(exchange.forward(sums.data(), there.data()), Error);
+    else EXPECT_NO_THROW(exchange.forward(sums.data(), there.data()));
+  }
+  EXPECT_EQ(common_error([&] {
+              (void)communicator.indexed_exchange(all.owned, all.needed, sizeof(double), {.forward = false});
+            }),
+            "rank 0: indexed exchange: neither direction is planned; set forward or reverse.");
+}
+
 TEST(IndexedExchange, RefusesAWayBackThatWasNotPlannedOrNumbersThatDoNotFit) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const Broadcasting all(10);

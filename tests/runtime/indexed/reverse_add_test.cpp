@@ -6,54 +6,30 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <random>
 #include <thread>
 
-#include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/indexed/scenario.hpp"
+#include "runtime/indexed/sums.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
 namespace {
 
+using test::bits_of;
+using test::ghost_number;
 using test::random_scenario;
 using test::rank_of;
+using test::rough_numbers;
 using test::Scenario;
 using test::size_of;
 using test::some_machine;
+using test::strategies_for;
 using test::values_of;
-
-// Those with relays cut blocks between two nodes, here into pieces of about a value and of a few.
-const std::array<std::string, 15> strategies{"standard",
-                                             "mpi",
-                                             "standard,window=1",
-                                             "two-step",
-                                             "two-step,staggered",
-                                             "two-step,shared",
-                                             "three-step",
-                                             "three-step,shared",
-                                             "split,cap=7",
-                                             "split,cap=100,staggered",
-                                             "split,cap=50,shared",
-                                             "stfw,dims=3x2x5x7",
-                                             "stfw,n=2,shared",
-                                             "tuna,radix=2",
-                                             ""};
-
-std::vector<std::string> strategies_for(const Layout& layout) {
-  std::vector<std::string> result(strategies.begin(), strategies.end());
-  std::erase_if(result, [&](const std::string& name) {
-    if (name.empty()) return false;
-    const auto strategy = parse_strategy(name);
-    return !catalogue_row(strategy.route).inapplicable(strategy, layout).empty();
-  });
-  return result;
-}
 
 class ReverseAdd : public testing::TestWithParam<unsigned> {
  protected:
@@ -67,13 +43,6 @@ class ReverseAdd : public testing::TestWithParam<unsigned> {
     return communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
   }
 };
-
-/// Whole numbers, so that sums are exact in any order.
-template <class Number>
-Number ghost_number(Rank rank, std::size_t position, std::size_t component) {
-  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) -
-         static_cast<Number>(11);
-}
 
 /// Adds twice. The exchange is of these numbers.
 template <class Number>
@@ -137,21 +106,6 @@ TEST_P(ReverseAdd, CombinesGhostValuesByAnAdditionOfTheUsers) {
     exchange.reverse_add(ghosts.data(), owned.data(), exclusive_or);
     EXPECT_EQ(owned, wanted);
   }
-}
-
-/// Numbers whose sums depend on their order.
-std::vector<double> rough_numbers(Rank rank, std::size_t count, unsigned seed) {
-  std::mt19937 random(seed * 97 + static_cast<unsigned>(rank));
-  std::vector<double> result;
-  while (result.size() < count)
-    result.push_back(std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(random() % 40)));
-  return result;
-}
-
-std::vector<std::uint64_t> bits_of(const std::vector<double>& numbers) {
-  std::vector<std::uint64_t> bits(numbers.size());
-  if (!bits.empty()) std::memcpy(bits.data(), numbers.data(), numbers.size() * sizeof(double));
-  return bits;
 }
 
 TEST_P(ReverseAdd, IsDeterministicOnRequestWhateverTheStrategy) {

@@ -1,0 +1,67 @@
+// Strategies and numbers of tests that add values up.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/route/catalogue.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass::test {
+
+// Those with relays cut blocks between two nodes, here into pieces of about a value and of a few.
+inline const std::array<std::string, 15> names_of_summing_strategies{"standard",
+                                                                     "mpi",
+                                                                     "standard,window=1",
+                                                                     "two-step",
+                                                                     "two-step,staggered",
+                                                                     "two-step,shared",
+                                                                     "three-step",
+                                                                     "three-step,shared",
+                                                                     "split,cap=7",
+                                                                     "split,cap=100,staggered",
+                                                                     "split,cap=50,shared",
+                                                                     "stfw,dims=3x2x5x7",
+                                                                     "stfw,n=2,shared",
+                                                                     "tuna,radix=2",
+                                                                     ""};
+
+inline std::vector<std::string> strategies_for(const Layout& layout) {
+  std::vector<std::string> result(names_of_summing_strategies.begin(), names_of_summing_strategies.end());
+  std::erase_if(result, [&](const std::string& name) {
+    if (name.empty()) return false;
+    const auto strategy = parse_strategy(name);
+    return !catalogue_row(strategy.route).inapplicable(strategy, layout).empty();
+  });
+  return result;
+}
+
+/// Whole numbers, so that sums are exact in any order.
+template <class Number>
+Number ghost_number(Rank rank, std::size_t position, std::size_t component) {
+  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) -
+         static_cast<Number>(11);
+}
+
+/// Numbers whose sums depend on their order.
+inline std::vector<double> rough_numbers(Rank rank, std::size_t count, unsigned seed) {
+  std::mt19937 random(seed * 97 + static_cast<unsigned>(rank));
+  std::vector<double> result;
+  while (result.size() < count)
+    result.push_back(std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(random() % 40)));
+  return result;
+}
+
+inline std::vector<std::uint64_t> bits_of(const std::vector<double>& numbers) {
+  std::vector<std::uint64_t> bits(numbers.size());
+  if (!bits.empty()) std::memcpy(bits.data(), numbers.data(), numbers.size() * sizeof(double));
+  return bits;
+}
+
+}  // namespace commpass::test
