@@ -138,6 +138,19 @@ IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const In
   return plan_indexed_exchange(*engines_->sparse, owned, needed, value_bytes, options);
 }
 
+IndexedExchange Communicator::neighbor_reduce_scatter(std::span<const Contribution> contributions,
+                                                      std::int64_t result_values, Bytes value_bytes,
+                                                      const IndexedOptions& options) {
+  const auto use = engines_->caller.use();
+  return plan_neighbor_reduce_scatter(*engines_->sparse, contributions, result_values, value_bytes, options);
+}
+
+SparseAllreduce Communicator::sparse_allreduce(std::span<const Index> indices, Bytes value_bytes,
+                                               const IndexedOptions& options) {
+  const auto use = engines_->caller.use();
+  return plan_sparse_allreduce(*engines_->sparse, indices, value_bytes, options);
+}
+
 CartNeighborhood Communicator::cart_neighborhood(const Neighborhood& neighborhood, const CartOptions& options) {
   const auto use = engines_->caller.use();
   return make_cart_neighborhood(*engines_->context, neighborhood, options);

@@ -18,7 +18,7 @@
 #include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
-#include "runtime/indexed/indexed_exchange.hpp"
+#include "runtime/indexed/sparse_allreduce.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 
@@ -189,6 +189,31 @@ class Communicator {
   /// @param value_bytes  1 or more, the same on every rank
   /// @throws Error, the same on every rank, if any rank fails, or no rank or two ranks own an index
   IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
+                                   const IndexedOptions& options = {});
+
+  /// Plans a reduction among neighbours: this rank contributes to the result of each of its destinations, and its own
+  /// result combines the contributions of the ranks that name it. These are found out, and contributions are added
+  /// where they meet, as on the way back of an indexed exchange:
+  ///
+  ///   exchange.reverse_add(contributions, result);
+  ///
+  /// A result without any contribution is left as it is. `forward`, `reverse`, `overwrite` and `ghost_values` of the
+  /// options do not count.
+  /// @param contributions  the order in which they lie in the array, one after another; to one rank also several,
+  ///                       which are added first, and to this rank itself
+  /// @param result_values  of this rank: as many as each contribution to it has
+  /// @param value_bytes    1 or more, the same on every rank
+  /// @throws Error, the same on every rank, if any rank fails
+  IndexedExchange neighbor_reduce_scatter(std::span<const Contribution> contributions, std::int64_t result_values,
+                                          Bytes value_bytes, const IndexedOptions& options = {});
+
+  /// Plans a reduction of sparse vectors: each rank names the indices of its values, and gets there the sums of all
+  /// ranks. A rank that wants further sums contributes zeros there. `forward`, `reverse`, `overwrite` and
+  /// `ghost_values` of the options do not count.
+  /// @param indices      0 or more, in any order, also several times
+  /// @param value_bytes  1 or more, the same on every rank
+  /// @throws Error, the same on every rank, if any rank fails
+  SparseAllreduce sparse_allreduce(std::span<const Index> indices, Bytes value_bytes,
                                    const IndexedOptions& options = {});
 
   /// A grid of all ranks, on which every rank has neighbours at the same offsets, with a communicator and a choice for

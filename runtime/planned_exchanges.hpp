@@ -10,7 +10,7 @@
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
-#include "runtime/indexed/indexed_exchange.hpp"
+#include "runtime/indexed/sparse_allreduce.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
@@ -57,5 +57,14 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
 /// Plans one (Communicator::indexed_exchange). Collective. @throws Error, the same on every rank
 IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned, std::span<const Index> needed,
                                       Bytes value_bytes, const IndexedOptions& options);
+
+/// Plans one (Communicator::neighbor_reduce_scatter). Collective. @throws Error, the same on every rank
+IndexedExchange plan_neighbor_reduce_scatter(SparseEngine& engine, std::span<const Contribution> contributions,
+                                             std::int64_t result_values, Bytes value_bytes,
+                                             const IndexedOptions& options);
+
+/// Plans one (Communicator::sparse_allreduce). Collective. @throws Error, the same on every rank
+SparseAllreduce plan_sparse_allreduce(SparseEngine& engine, std::span<const Index> indices, Bytes value_bytes,
+                                      const IndexedOptions& options);
 
 }  // namespace commpass
