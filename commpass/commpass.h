@@ -211,8 +211,9 @@ double commpass_exchange_predicted_seconds(commpass_exchange exchange);
  * needed       what it needs, in the order of its ghost values: in any order, also several times, also own ones
  * value_bytes  of each value, the same on every rank
  * reverse      not 0: commpass_start_reverse will be called
- * info         MPI_INFO_NULL, or with the keys commpass_strategy and commpass_deterministic ("true": on the way back
- * the owner combines all values, its own first, then those of rank after rank) */
+ * info         MPI_INFO_NULL, or with the keys commpass_strategy, commpass_deterministic ("true": on the way back
+ *              the owner combines all values, its own first, then those of rank after rank) and commpass_overwrite
+ *              ("true": an owned value that is needed is replaced by its ghost values, and not combined with them) */
 int commpass_indexed_init(const int64_t* owned, int64_t owned_size, const int64_t* needed, int64_t needed_size,
                           int value_bytes, int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
 int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* needed, int64_t needed_size, int value_bytes,
@@ -226,6 +227,34 @@ int commpass_start_forward(const void* owned_values, void* ghost_values, commpas
  * commutative needs an exchange that is deterministic */
 int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
                            commpass_exchange exchange);
+
+/* Plan a reduction among neighbours: this rank contributes to the result of each destination, and its own result
+ * combines the contributions of the ranks that name it. Collective.
+ *
+ *   commpass_start_reverse(contributions, result, type, op, exchange); and commpass_wait(exchange);
+ *
+ * outdegree, dest  to whose results this rank contributes: also several times to one, and to itself
+ * sendcounts       values of each contribution, as many as that result has; they lie one after another
+ * recvcount        values of the result of this rank, which stays as it is if no rank contributes
+ * value_bytes      of each value, the same on every rank
+ * info             as above, without commpass_overwrite */
+int commpass_neighbor_reduce_scatter_init(int outdegree, const int* dest, const int* sendcounts, int recvcount,
+                                          int value_bytes, MPI_Info info, commpass_comm comm,
+                                          commpass_exchange* exchange);
+
+/* Plan a reduction of sparse vectors: each rank has values at some indices, from 0 up, and gets there the combined
+ * values of all ranks. Collective.
+ *
+ * indices      in any order, also several times: their values are combined first
+ * value_bytes  of each value, the same on every rank
+ * info         as above, without commpass_overwrite */
+int commpass_sparse_allreduce_init(const int64_t* indices, int64_t indices_size, int value_bytes, MPI_Info info,
+                                   commpass_comm comm, commpass_exchange* exchange);
+/* Begins it. commpass_test and commpass_wait complete it.
+ *
+ * values, sums  one for each index, in their order; may be the same array
+ * type, op      as of commpass_start_reverse */
+int commpass_start_allreduce(const void* values, void* sums, MPI_Datatype type, MPI_Op op, commpass_exchange exchange);
 
 /* The all-to-alls above without waiting for any other rank, as MPI_Ialltoallv, MPI_Ialltoall and MPI_Ialltoallw.
  * commpass_test and commpass_wait move it on; buffers must not change, and datatypes live, before it is complete.

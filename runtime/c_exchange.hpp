@@ -11,7 +11,7 @@
 #include "commpass/commpass.h"
 #include "model/base/error.hpp"
 #include "runtime/alltoall/started_alltoallv.hpp"
-#include "runtime/indexed/indexed_exchange.hpp"
+#include "runtime/indexed/sparse_allreduce.hpp"
 #include "runtime/neighbor/typed_exchange.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 
@@ -29,12 +29,16 @@ struct SparseInFlight : SparseExchange {
   }
 };
 
-struct IndexedInC : IndexedExchange {
+/// An exchange of values, and their size.
+template <class Handle>
+struct OfValues : Handle {
   Bytes value_bytes = 0;
   MPI_Comm comm = MPI_COMM_NULL;  ///< ours
 };
+using IndexedInC = OfValues<IndexedExchange>;
+using AllreduceInC = OfValues<SparseAllreduce>;
 
-using AnyExchange = std::variant<TypedExchange, IndexedInC, SparseInFlight, StartedAlltoallv>;
+using AnyExchange = std::variant<TypedExchange, IndexedInC, AllreduceInC, SparseInFlight, StartedAlltoallv>;
 
 /// A handle that owns it.
 commpass_exchange make_exchange(AnyExchange exchange);

@@ -1,4 +1,4 @@
-// Exchanges of values by their global indices, from C.
+// Exchanges of values by their global indices, and reductions of values, from C.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,12 +19,15 @@ namespace {
 
 using commpass::Bytes;
 using commpass::Index;
+using commpass::IndexedOptions;
 using commpass::InputError;
+using commpass::c::AllreduceInC;
 using commpass::c::guarded;
 using commpass::c::IndexedInC;
 
 IndexedInC& indexed(commpass_exchange exchange) {
-  return commpass::c::exchange_of<IndexedInC>(exchange, "commpass_indexed_init or commpass_indexed_range_init");
+  return commpass::c::exchange_of<IndexedInC>(
+      exchange, "commpass_indexed_init, commpass_indexed_range_init or commpass_neighbor_reduce_scatter_init");
 }
 
 std::span<const Index> list(const std::int64_t* items, std::int64_t size, const char* what) {
@@ -35,32 +38,54 @@ std::span<const Index> list(const std::int64_t* items, std::int64_t size, const 
   return {items, static_cast<std::size_t>(size)};
 }
 
-/// @param owned  makes what this rank owns; may throw
-template <class Owned>
-int plan(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int value_bytes, int reverse, MPI_Info info,
-         commpass_comm comm, commpass_exchange* exchange) {
+/// @param make  plans the exchange, with the engine and our communicator
+template <class Handle, class Make>
+int plan_values(int value_bytes, MPI_Info info, commpass_comm comm, commpass_exchange* exchange, Make make) {
   *exchange = nullptr;
   return guarded([&] {
     const auto use = commpass::c::require_communicator(comm);
     commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
     const MPI_Comm ours = comm->engines.context->comm.get();
+    *exchange = commpass::c::make_exchange(Handle{make(*comm->engines.sparse, ours), value_bytes, ours});
+  });
+}
+
+IndexedOptions options_of_values(MPI_Info info) {
+  const auto is_set = [&](const char* key) { return commpass::c::value_of(info, key) == "true"; };
+  IndexedOptions options;
+  options.strategy = commpass::c::value_of(info, "commpass_strategy");
+  options.deterministic = is_set("commpass_deterministic");
+  options.overwrite = is_set("commpass_overwrite");
+  return options;
+}
+
+/// @param owned  makes what this rank owns; may throw
+template <class Owned>
+int plan_indexed(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int value_bytes, int reverse,
+                 MPI_Info info, commpass_comm comm, commpass_exchange* exchange) {
+  return plan_values<IndexedInC>(value_bytes, info, comm, exchange, [&](commpass::SparseEngine& engine, MPI_Comm ours) {
     commpass::OwnedBy owns;
     std::span<const Index> needs;
-    commpass::IndexedOptions options;
+    IndexedOptions options;
     commpass::all_or_none(ours, [&] {
       owns = owned();
       needs = list(needed, needed_size, "needed");
-      options.strategy = commpass::c::value_of(info, "commpass_strategy");
+      options = options_of_values(info);
       options.reverse = reverse != 0;
-      options.deterministic = commpass::c::value_of(info, "commpass_deterministic") == "true";
     });
-    *exchange = commpass::c::make_exchange(IndexedInC{
-        commpass::plan_indexed_exchange(*comm->engines.sparse, owns, needs, value_bytes, options), value_bytes, ours});
+    return commpass::plan_indexed_exchange(engine, owns, needs, value_bytes, options);
   });
 }
 
 /// Adds by an operation of MPI, element after element.
-commpass::Addition addition(const IndexedInC& exchange, MPI_Datatype type, MPI_Op operation) {
+/// @throws InputError if values are added where they meet, and the operation is not commutative
+template <class Handle>
+commpass::Addition addition(const Handle& exchange, MPI_Datatype type, MPI_Op operation) {
+  int is_commutative = 1;
+  if (exchange.adds_on_the_way()) COMMPASS_MPI_CALL(MPI_Op_commutative, operation, &is_commutative);
+  if (!is_commutative)
+    throw InputError("indexed exchange", "its operation is not commutative, and values are combined where they meet",
+                     "plan it with the info commpass_deterministic");
   const commpass::ElementType element(type, exchange.comm);
   if (element.size() == 0 || exchange.value_bytes % element.size() != 0)
     throw InputError("indexed exchange",
@@ -87,13 +112,13 @@ commpass::Addition addition(const IndexedInC& exchange, MPI_Datatype type, MPI_O
 int commpass_indexed_init(const int64_t* owned, int64_t owned_size, const int64_t* needed, int64_t needed_size,
                           int value_bytes, int reverse, MPI_Info info, commpass_comm comm,
                           commpass_exchange* exchange) {
-  return plan([&] { return list(owned, owned_size, "owned"); }, needed, needed_size, value_bytes, reverse, info, comm,
-              exchange);
+  return plan_indexed([&] { return list(owned, owned_size, "owned"); }, needed, needed_size, value_bytes, reverse, info,
+                      comm, exchange);
 }
 
 int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* needed, int64_t needed_size, int value_bytes,
                                 int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange) {
-  return plan(
+  return plan_indexed(
       [&] {
         return commpass::IndexRange{begin, end};
       },
@@ -108,11 +133,43 @@ int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Dat
                            commpass_exchange exchange) {
   return guarded([&] {
     auto& held = indexed(exchange);
-    int is_commutative = 1;
-    if (held.adds_on_the_way()) COMMPASS_MPI_CALL(MPI_Op_commutative, op, &is_commutative);
-    if (!is_commutative)
-      throw InputError("indexed exchange", "its operation is not commutative, and values are combined where they meet",
-                       "plan it with the info commpass_deterministic");
     held.start_reverse_add(ghost_values, owned_values, addition(held, type, op));
+  });
+}
+
+int commpass_neighbor_reduce_scatter_init(int outdegree, const int* dest, const int* sendcounts, int recvcount,
+                                          int value_bytes, MPI_Info info, commpass_comm comm,
+                                          commpass_exchange* exchange) {
+  return plan_values<IndexedInC>(value_bytes, info, comm, exchange, [&](commpass::SparseEngine& engine, MPI_Comm ours) {
+    std::vector<commpass::Contribution> contributions;
+    IndexedOptions options;
+    commpass::all_or_none(ours, [&] {
+      commpass::c::require_list("neighbor_reduce_scatter", dest, outdegree, "destinations");
+      commpass::c::require_list("neighbor_reduce_scatter", sendcounts, outdegree, "counts");
+      for (int i = 0; i < outdegree; ++i) contributions.push_back({dest[i], sendcounts[i]});
+      options = options_of_values(info);
+    });
+    return commpass::plan_neighbor_reduce_scatter(engine, contributions, recvcount, value_bytes, options);
+  });
+}
+
+int commpass_sparse_allreduce_init(const int64_t* indices, int64_t indices_size, int value_bytes, MPI_Info info,
+                                   commpass_comm comm, commpass_exchange* exchange) {
+  return plan_values<AllreduceInC>(value_bytes, info, comm, exchange,
+                                   [&](commpass::SparseEngine& engine, MPI_Comm ours) {
+                                     std::span<const Index> named;
+                                     IndexedOptions options;
+                                     commpass::all_or_none(ours, [&] {
+                                       named = list(indices, indices_size, "named");
+                                       options = options_of_values(info);
+                                     });
+                                     return commpass::plan_sparse_allreduce(engine, named, value_bytes, options);
+                                   });
+}
+
+int commpass_start_allreduce(const void* values, void* sums, MPI_Datatype type, MPI_Op op, commpass_exchange exchange) {
+  return guarded([&] {
+    auto& held = commpass::c::exchange_of<AllreduceInC>(exchange, "commpass_sparse_allreduce_init");
+    held.start(values, sums, addition(held, type, op));
   });
 }

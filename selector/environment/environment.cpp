@@ -27,8 +27,8 @@ namespace commpass {
 namespace {
 
 /// Keys of an MPI_Info that only exchanges read.
-constexpr std::array hints_of_exchanges{"commpass_any_buffers", "commpass_calls", "commpass_counts_differ",
-                                        "commpass_deterministic", "commpass_planner_seconds"};
+constexpr std::array hints_of_exchanges{"commpass_any_buffers",   "commpass_calls",     "commpass_counts_differ",
+                                        "commpass_deterministic", "commpass_overwrite", "commpass_planner_seconds"};
 
 /// @throws InputError also for a strategy that unplanned exchanges cannot run
 Strategy parse_one_shot(const std::string& text) {

@@ -233,6 +233,100 @@ static void by_index(commpass_comm comm, int is_range) {
   commpass_exchange_free(&exchange);
 }
 
+/* Rank r contributes 10r and 10r+1 to the next rank, twice, and to itself once. Rank 0 contributes to none, and the
+ * result of the last rank is empty. */
+static void reduce_among_neighbours(commpass_comm comm) {
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, is_last = rank == ranks - 1;
+  const int of_next = next == ranks - 1 ? 0 : 2, mine = is_last ? 0 : 2, edges = rank == 0 ? 0 : 3;
+  const int dest[3] = {next, rank, next}, counts[3] = {of_next, mine, of_next};
+  double values[6], result[2] = {-5, -5};
+  int at = 0;
+  for (int k = 0; k < edges; ++k)
+    for (int i = 0; i < counts[k]; ++i) values[at++] = 10 * rank + i;
+  commpass_exchange exchange;
+  CHECK_DONE(
+      commpass_neighbor_reduce_scatter_init(edges, dest, counts, mine, sizeof(double), MPI_INFO_NULL, comm, &exchange));
+  for (int i = 0; i < mine; ++i) {
+    const int own = rank == 0 ? 0 : 10 * rank + i, others = previous == 0 ? 0 : 2 * (10 * previous + i);
+    CHECK_DONE(commpass_start_reverse(values, result, MPI_DOUBLE, MPI_SUM, exchange));
+    CHECK_DONE(commpass_wait(exchange));
+    CHECK(result[i] == (rank == 0 && previous == 0 ? -5 : own + others));
+  }
+  if (!mine)
+    for (int i = 0; i < 2; ++i) {
+      CHECK_DONE(commpass_start_reverse(values, result, MPI_DOUBLE, MPI_SUM, exchange));
+      CHECK_DONE(commpass_wait(exchange));
+      CHECK(result[i] == -5);
+    }
+  CHECK(commpass_start_forward(values, result, exchange) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "the way there was not planned") != NULL);
+  CHECK(commpass_start_allreduce(values, result, MPI_DOUBLE, MPI_SUM, exchange) == COMMPASS_ERROR_INPUT);
+  CHECK_DONE(commpass_exchange_free(&exchange));
+  CHECK(commpass_neighbor_reduce_scatter_init(rank == 0 ? 1 : 0, NULL, NULL, 1, 8, MPI_INFO_NULL, comm, &exchange) ==
+        COMMPASS_ERROR_INPUT);
+  CHECK(exchange == NULL && strstr(commpass_error_text(), "destinations is NULL") != NULL);
+}
+
+/* Rank r has the indices r, r+1 and r again. */
+static void reduce_sparse(commpass_comm comm) {
+  const int64_t indices[3] = {rank, rank + 1, rank};
+  int values[3] = {rank, 100, 7};
+  commpass_exchange exchange;
+  CHECK_DONE(commpass_sparse_allreduce_init(indices, 3, sizeof(int), MPI_INFO_NULL, comm, &exchange));
+  CHECK(strlen(commpass_exchange_strategy(exchange)) > 0);
+  const int here = rank + 7 + (rank > 0 ? 100 : 0), next = 100 + (rank + 1 < ranks ? rank + 8 : 0);
+  CHECK_DONE(commpass_start_allreduce(values, values, MPI_INT, MPI_SUM, exchange));
+  int complete = 0;
+  while (!complete) CHECK_DONE(commpass_test(exchange, &complete));
+  CHECK(values[0] == here && values[1] == next && values[2] == here);
+  values[0] = rank, values[1] = 100, values[2] = 7;
+  CHECK_DONE(commpass_start_allreduce(values, values, MPI_INT, MPI_MAX, exchange));
+  CHECK_DONE(commpass_wait(exchange));
+  CHECK(values[0] == (rank > 0 ? 100 : 7) && values[1] == 100 && values[2] == values[0]);
+  CHECK(commpass_start_allreduce(values, values, MPI_DOUBLE, MPI_SUM, exchange) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_start_reverse(values, values, MPI_INT, MPI_SUM, exchange) == COMMPASS_ERROR_INPUT);
+  CHECK_DONE(commpass_exchange_free(&exchange));
+  CHECK(commpass_sparse_allreduce_init(NULL, rank == 0 ? 1 : 0, 4, MPI_INFO_NULL, comm, &exchange) ==
+        COMMPASS_ERROR_INPUT);
+  CHECK(exchange == NULL && strstr(commpass_error_text(), "the list of named indices is NULL") != NULL);
+}
+
+/* Rank 0 owns values that all others need, which share a node. */
+static void combine_on_the_way(void) {
+  enum { values = 5000 };
+  int64_t* needed = malloc(values * sizeof(int64_t));
+  double *mine = malloc(values * sizeof(double)), *ghosts = malloc(values * sizeof(double));
+  for (int i = 0; i < values; ++i) needed[i] = i, mine[i] = 1000, ghosts[i] = rank;
+  char layout[256] = "0";
+  for (int other = 1; other < ranks; ++other) strcat(layout, ",1");
+  commpass_comm comm;
+  CHECK_DONE(commpass_comm_create_laid_out(MPI_COMM_WORLD, "lassen", layout, &comm));
+  MPI_Info info = info_with("commpass_strategy", "two-step");
+  MPI_Info_set(info, "commpass_overwrite", "true");
+  commpass_exchange exchange;
+  CHECK_DONE(
+      commpass_indexed_range_init(0, rank == 0 ? values : 0, needed, values, sizeof(double), 1, info, comm, &exchange));
+  CHECK((strstr(commpass_exchange_explanation(exchange), "where they meet") != NULL) == (ranks > 2));
+  MPI_Op last;
+  MPI_Op_create(take_last, 0, &last);
+  if (ranks > 2) {
+    CHECK(commpass_start_reverse(ghosts, mine, MPI_DOUBLE, last, exchange) == COMMPASS_ERROR_INPUT);
+    CHECK(strcmp(commpass_error_text(),
+                 "indexed exchange: its operation is not commutative, and values are combined where they meet; "
+                 "plan it with the info commpass_deterministic.") == 0);
+  }
+  CHECK_DONE(commpass_start_reverse(ghosts, mine, MPI_DOUBLE, MPI_SUM, exchange)); /* which a refused start allows */
+  CHECK_DONE(commpass_wait(exchange));
+  for (int i = 0; i < values; ++i) CHECK(mine[i] == (rank == 0 ? ranks * (ranks - 1) / 2 : 1000));
+  MPI_Op_free(&last);
+  MPI_Info_free(&info);
+  commpass_exchange_free(&exchange);
+  commpass_comm_free(&comm);
+  free(needed);
+  free(mine);
+  free(ghosts);
+}
+
 /* Two sparse exchanges in flight, completed in the other order. */
 static void sparse_in_flight(commpass_comm comm) {
   const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, one = 1, zero = 0;
@@ -297,6 +391,9 @@ int main(int argc, char** argv) {
   all_in_place(comm);
   by_index(comm, 0);
   by_index(comm, 1);
+  reduce_among_neighbours(comm);
+  reduce_sparse(comm);
+  combine_on_the_way();
   sparse_in_flight(comm);
   wrong_on_one_rank(comm);
   commpass_comm_free(&comm);

@@ -35,6 +35,7 @@ program fortran_api_test
   call all_to_all()
   call neighbours()
   call indices()
+  call reductions()
   call sparse()
   call grid()
   call commpass_comm_free(comm)
@@ -183,6 +184,24 @@ contains
     call commpass_start_forward(owned, ghosts, exchange)
     call commpass_wait(exchange)
     call check(ghosts(1) == -1, "values by lists of indices")
+    call commpass_exchange_free(exchange)
+  end subroutine
+
+  ! Each rank contributes two values to the next rank; and all have index 7, and one of their own.
+  subroutine reductions()
+    double precision, asynchronous :: given(2), got(2)
+    type(commpass_exchange) :: exchange
+    given = 10 * rank + [1, 2]
+    call commpass_neighbor_reduce_scatter_init(1, [next], [2], 2, 8, MPI_INFO_NULL, comm, exchange)
+    call commpass_start_reverse(given, got, MPI_DOUBLE_PRECISION, MPI_SUM, exchange)
+    call commpass_wait(exchange)
+    call check(all(got == 10 * previous + [1, 2]), "sums of neighbours")
+    call commpass_exchange_free(exchange)
+    call commpass_sparse_allreduce_init([7_c_int64_t, 100_c_int64_t + rank], 2_c_int64_t, 8, MPI_INFO_NULL, comm, exchange)
+    given = [1d0, dble(rank)]
+    call commpass_start_allreduce(given, got, MPI_DOUBLE_PRECISION, MPI_SUM, exchange)
+    call commpass_wait(exchange)
+    call check(got(1) == ranks .and. got(2) == rank, "sums of sparse vectors")
     call commpass_exchange_free(exchange)
   end subroutine
 
