@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/python/exchange_bindings.hpp"
@@ -27,6 +28,7 @@ MPI_Comm communicator_of(std::uintptr_t handle) {
 
 using OpenExchange = Closable<Exchange>;
 using OpenIndexed = Closable<IndexedExchange>;
+using OpenAllreduce = Closable<SparseAllreduce>;
 
 std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string& profile, const std::string& layout,
                                        const std::string& limits) {
@@ -70,8 +72,8 @@ std::unique_ptr<OpenExchange> neighbor_exchange(OpenCommunicator& communicator, 
 /// @param owned  indices, or the begin and the end of a range
 std::unique_ptr<OpenIndexed> indexed_exchange(OpenCommunicator& communicator, const std::vector<Index>& owned,
                                               bool is_range, const std::vector<Index>& needed, Bytes value_bytes,
-                                              bool reverse, bool deterministic, const std::string& strategy,
-                                              const std::string& failure) {
+                                              bool reverse, bool deterministic, bool overwrite,
+                                              const std::string& strategy, const std::string& failure) {
   auto& on = communicator.get();
   auto exchange = unlocked([&] {
     agree(on.mpi(), failure);
@@ -79,39 +81,78 @@ std::unique_ptr<OpenIndexed> indexed_exchange(OpenCommunicator& communicator, co
     options.strategy = strategy;
     options.reverse = reverse;
     options.deterministic = deterministic;
+    options.overwrite = overwrite;
     const auto by = is_range ? OwnedBy(IndexRange{owned.at(0), owned.at(1)}) : OwnedBy(std::span<const Index>(owned));
     return on.indexed_exchange(by, needed, value_bytes, options);
   });
   return std::make_unique<OpenIndexed>("IndexedExchange", std::move(exchange));
 }
 
-template <class Number>
-bool add_if(IndexedExchange& exchange, const py::array& ghosts, const py::array& owned) {
-  if (!py::isinstance<py::array_t<Number>>(ghosts)) return false;
-  const auto* const from = static_cast<const Number*>(ghosts.data());
-  auto* const to = static_cast<Number*>(writable(owned));
+/// @param contributions  a rank and a number of values each
+std::unique_ptr<OpenIndexed> neighbor_reduce_scatter(OpenCommunicator& communicator,
+                                                     const std::vector<std::pair<Rank, std::int64_t>>& contributions,
+                                                     std::int64_t result_values, Bytes value_bytes, bool deterministic,
+                                                     const std::string& strategy, const std::string& failure) {
+  auto& on = communicator.get();
+  auto exchange = unlocked([&] {
+    agree(on.mpi(), failure);
+    std::vector<Contribution> given;
+    for (const auto& [destination, values] : contributions) given.push_back({destination, values});
+    return on.neighbor_reduce_scatter(given, result_values, value_bytes,
+                                      {.strategy = strategy, .deterministic = deterministic});
+  });
+  return std::make_unique<OpenIndexed>("Reduction", std::move(exchange));
+}
+
+std::unique_ptr<OpenAllreduce> sparse_allreduce(OpenCommunicator& communicator, const std::vector<Index>& indices,
+                                                Bytes value_bytes, bool deterministic, const std::string& strategy,
+                                                const std::string& failure) {
+  auto& on = communicator.get();
+  auto allreduce = unlocked([&] {
+    agree(on.mpi(), failure);
+    return on.sparse_allreduce(indices, value_bytes, {.strategy = strategy, .deterministic = deterministic});
+  });
+  return std::make_unique<OpenAllreduce>("Reduction", std::move(allreduce));
+}
+
+/// Calls start(values, sums) with numbers, if they are of this type.
+template <class Number, class Start>
+bool start_if(const py::array& values, const py::array& sums, Start start) {
+  if (!py::isinstance<py::array_t<Number>>(values)) return false;
+  const auto* const from = static_cast<const Number*>(values.data());
+  auto* const to = static_cast<Number*>(writable(sums));
   unlocked([&] {
     if constexpr (std::is_arithmetic_v<Number>) {
-      exchange.start_reverse_add(from, to);
+      start(from, to);
     } else {  // the parts of complex numbers are contiguous
       using Part = typename Number::value_type;
-      exchange.start_reverse_add(reinterpret_cast<const Part*>(from), reinterpret_cast<Part*>(to));
+      start(reinterpret_cast<const Part*>(from), reinterpret_cast<Part*>(to));
     }
   });
   return true;
 }
 
-/// Adds if the type is one of `Number`.
-template <class... Number>
-void add_one_of(IndexedExchange& exchange, const py::array& ghosts, const py::array& owned) {
-  if (!(add_if<Number>(exchange, ghosts, owned) || ...))
-    throw InputError("IndexedExchange.start_reverse_add", "values are no integers, floating-point or complex numbers",
+template <class... Number, class Start>
+void start_with_one_of(const py::array& values, const py::array& sums, Start start) {
+  if (!(start_if<Number>(values, sums, start) || ...))
+    throw InputError("values to add", "they are no integers, floating-point or complex numbers",
                      "use arrays of one of these");
 }
 
+template <class Start>
+void start_adding(const py::array& values, const py::array& sums, Start start) {
+  start_with_one_of<double, float, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t, std::uint32_t,
+                    std::uint16_t, std::uint8_t, std::complex<double>, std::complex<float>>(values, sums, start);
+}
+
 void start_reverse_add(OpenIndexed& exchange, const py::array& ghosts, const py::array& owned) {
-  add_one_of<double, float, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t, std::uint32_t,
-             std::uint16_t, std::uint8_t, std::complex<double>, std::complex<float>>(exchange.get(), ghosts, owned);
+  auto& held = exchange.get();
+  start_adding(ghosts, owned, [&](const auto* from, auto* to) { held.start_reverse_add(from, to); });
+}
+
+void start_allreduce(OpenAllreduce& allreduce, const py::array& values, const py::array& sums) {
+  auto& held = allreduce.get();
+  start_adding(values, sums, [&](const auto* from, auto* to) { held.start(from, to); });
 }
 
 /// Binds the methods of planned exchanges with one strategy.
@@ -131,6 +172,8 @@ PYBIND11_MODULE(_mpi, module) {
       .def("alltoallv", &alltoallv)
       .def("neighbor_exchange", &neighbor_exchange)
       .def("indexed_exchange", &indexed_exchange)
+      .def("neighbor_reduce_scatter", &neighbor_reduce_scatter)
+      .def("sparse_allreduce", &sparse_allreduce)
       .def_property_readonly("ranks", [](OpenCommunicator& of) { return of.get().layout().ranks(); })
       .def_property_readonly("layout", [](OpenCommunicator& of) { return of.get().layout().describe(); })
       .def_property_readonly("places", [](OpenCommunicator& of) { return places_text(of.get().layout()); })
@@ -148,6 +191,7 @@ PYBIND11_MODULE(_mpi, module) {
              unlocked([&] { exchange.start_forward(at.send, at.receive); });
            })
       .def("start_reverse_add", &start_reverse_add);
+  bind_exchange<SparseAllreduce>(module, "SparseAllreduce").def("start_reverse_add", &start_allreduce);
   bind_sparse(module, communicator);
   bind_cartesian(module, communicator);
   module.attr("mpi_library") = COMMPASS_MPI_LIBRARY;

@@ -22,7 +22,7 @@ from commpass.prediction import Prediction, Predictions, Stage, predict, price_t
 from commpass.route import Picture, Route, draw_paths
 
 _of_mpi = ("CartExchange", "CartNeighborhood", "Communicator", "Exchange", "HaloExchange", "IndexedExchange",
-           "RoutedExchange", "SparseExchange")
+           "Reduction", "RoutedExchange", "SparseExchange")
 
 __all__ = ["Error", "InputError", "Layout", "NotApplicable", "Pattern", "Picture", "Prediction", "Predictions", "Route",
            "Stage", "draw_paths", "plot_predictions", "plot_sweep", "predict", "price_table", "profile_paths",

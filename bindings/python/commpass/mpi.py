@@ -21,12 +21,12 @@ class Exchange(Repeated, Chosen):
     """Blocks that move between the same arrays many times (Communicator.neighbor_exchange)."""
 
 
-class IndexedExchange(Planned, Chosen):
-    """Values by their global indices (Communicator.indexed_exchange)."""
+class OfValues(Planned, Chosen):
+    """An exchange of values, each of some components of one type."""
 
-    def __init__(self, opened, owned, needed, dtype, components):
+    def __init__(self, opened, dtype, components):
         super().__init__(opened)
-        self._owned, self._needed, self._dtype, self._components = owned, needed, dtype, components
+        self._dtype, self._components = dtype, components
         self._used = ()
 
     def _values(self, array, where, count, is_written):
@@ -34,6 +34,14 @@ class IndexedExchange(Planned, Chosen):
         if array.size != count * self._components:
             raise InputError(f"{where}: it has {array.size} numbers; give {count * self._components}.")
         return array
+
+
+class IndexedExchange(OfValues):
+    """Values by their global indices (Communicator.indexed_exchange)."""
+
+    def __init__(self, opened, owned, needed, dtype, components):
+        super().__init__(opened, dtype, components)
+        self._owned, self._needed = owned, needed
 
     def start_forward(self, owned_values, ghost_values):
         """Begins to copy each needed value to ghost_values, which is complete after wait()."""
@@ -58,6 +66,37 @@ class IndexedExchange(Planned, Chosen):
         """start_reverse_add() and wait()."""
         self.start_reverse_add(ghost_values, owned_values)
         self.wait()
+
+
+class Reduction(OfValues):
+    """Sums of values of several ranks (Communicator.neighbor_reduce_scatter and sparse_allreduce)."""
+
+    def __init__(self, opened, given, got, dtype, components):
+        super().__init__(opened, dtype, components)
+        self._given, self._got = given, got
+
+    def start(self, values, sums):
+        """Begins to add values up. They may change at once; sums is complete after wait()."""
+        given = self._values(values, "values", self._given, False)
+        got = self._values(sums, "sums", self._got, True)
+        self._open.start_reverse_add(given, got)
+        self._used = (given, got)
+
+    def run(self, values, sums):
+        """start() and wait()."""
+        self.start(values, sums)
+        self.wait()
+
+
+def value_of(call, dtype, components):
+    """The type of the numbers of a value."""
+    numbers = np.dtype(dtype)
+    if numbers.hasobject or components < 1:
+        raise InputError(f"{call}: a value is no whole number of numbers; use dtype=float, components=1.")
+    return numbers
+
+
+most_index = 2**63 - 1
 
 
 class Communicator(Closed):
@@ -136,7 +175,7 @@ class Communicator(Closed):
                 raise InputError(sentence)
         return RoutedExchange(self, *checked, send, receive)
 
-    def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy="", deterministic=False):
+    def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy="", deterministic=False, overwrite=False):
         """Plans an exchange of values by their global indices, from 0 up. It finds the owners of needed values.
 
         owned       the indices of this rank's values in their order, or a range of Python
@@ -146,22 +185,57 @@ class Communicator(Closed):
         reverse     is start_reverse_add needed?
         deterministic  does the owner add all ghost values, in the order of ranks? Otherwise they may be added where
                     they meet on their way, in an order that the strategy determines
+        overwrite   do sums of ghost values replace owned values that are needed?
         Returns an IndexedExchange. Raises Error, the same on every rank.
         """
 
         def check():
-            numbers = np.dtype(dtype)
-            if numbers.hasobject or components < 1:
-                raise InputError("indexed_exchange: a value is no whole number of numbers; use dtype=float, components=1.")
-            most = 2**63 - 1
+            numbers = value_of("indexed_exchange", dtype, components)
             is_range = isinstance(owned, range) and owned.step == 1 and len(owned) > 0
-            mine = [owned.start, owned.stop] if is_range else integers(owned, "owned", most=most).tolist()
-            return (mine, is_range, integers(needed, "needed", most=most).tolist(), numbers.itemsize * components), numbers
+            mine = [owned.start, owned.stop] if is_range else integers(owned, "owned", most=most_index).tolist()
+            return (mine, is_range, integers(needed, "needed", most=most_index).tolist(), numbers.itemsize * components), numbers
 
         checked, failure = attempt(check)
         arguments, numbers = checked or (([], False, [], 1), None)
-        opened = self._open.indexed_exchange(*arguments, reverse, deterministic, strategy, failure)
+        opened = self._open.indexed_exchange(*arguments, reverse, deterministic, overwrite, strategy, failure)
         return IndexedExchange(opened, len(owned), len(needed), numbers, components)
+
+    def neighbor_reduce_scatter(self, contributions, result_values, dtype, components=1, strategy="", deterministic=False):
+        """Plans sums of contributions to neighbours: this rank adds to their results, and others to its own.
+
+        contributions  (rank, count) of each, in values, in their order in the array: to a rank also several, and to this
+                       rank itself; `count` is result_values of that rank
+        result_values  of this rank. A result without contributions stays as it is
+        dtype, components, strategy, deterministic  as of indexed_exchange
+        Returns a Reduction: run(contributions, result). Raises Error, the same on every rank.
+        """
+
+        def check():
+            numbers = value_of("neighbor_reduce_scatter", dtype, components)
+            given = [(int(target), int(count)) for target, count in contributions]
+            return (given, int(result_values), numbers.itemsize * components), numbers
+
+        checked, failure = attempt(check)
+        arguments, numbers = checked or (([], 0, 1), None)
+        opened = self._open.neighbor_reduce_scatter(*arguments, deterministic, strategy, failure)
+        return Reduction(opened, sum(count for _, count in arguments[0]), result_values, numbers, components)
+
+    def sparse_allreduce(self, indices, dtype, components=1, strategy="", deterministic=False):
+        """Plans sums of sparse vectors: each rank gives values at some indices, from 0 up, and gets the sums there.
+
+        indices  in any order, also several times: their values are added
+        dtype, components, strategy, deterministic  as of indexed_exchange
+        Returns a Reduction: run(values, sums), which may be one array. Raises Error, the same on every rank.
+        """
+
+        def check():
+            numbers = value_of("sparse_allreduce", dtype, components)
+            return (integers(indices, "indices", most=most_index).tolist(), numbers.itemsize * components), numbers
+
+        checked, failure = attempt(check)
+        arguments, numbers = checked or (([], 1), None)
+        opened = self._open.sparse_allreduce(*arguments, deterministic, strategy, failure)
+        return Reduction(opened, len(indices), len(indices), numbers, components)
 
     def sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):
         """Every rank sends blocks to targets, and gets the blocks for it. All ranks call it, also without blocks.

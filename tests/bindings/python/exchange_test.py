@@ -149,6 +149,69 @@ class IndexedExchange(unittest.TestCase):
                 communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [-1] if rank == 0 else [], float)
 
 
+class Reduction(unittest.TestCase):
+    """Rank r contributes to rank r + 1 twice, to itself, and to no rank if it is rank 0; results have r + 1 values."""
+
+    def contributions(self, source):
+        next = (source + 1) % ranks
+        return [] if source == 0 else [(next, next + 1), (source, source + 1), (next, next + 1)]
+
+    def numbers(self, source, components):
+        count = sum(count for _, count in self.contributions(source))
+        return source * 100 + np.arange(count * components).reshape(count, components)
+
+    def check(self, dtype, components, deterministic):
+        wanted = np.full((rank + 1, components), -1)
+        is_first = True
+        for source in range(ranks):
+            numbers = self.numbers(source, components)
+            for target, count in self.contributions(source):
+                part, numbers = numbers[:count], numbers[count:]
+                if target == rank:
+                    wanted = part if is_first else wanted + part
+                    is_first = False
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.neighbor_reduce_scatter(self.contributions(rank), rank + 1, dtype, components, deterministic=deterministic) as reduction:
+                self.assertTrue(reduction.strategy)
+                for _ in range(2):
+                    result = np.full((rank + 1, components), -1, dtype)
+                    reduction.run(self.numbers(rank, components).astype(dtype), result)
+                    np.testing.assert_array_equal(result, wanted.astype(dtype))
+
+    def test_adds_contributions_to_neighbours(self):
+        for dtype in (np.float64, np.int16, np.complex128):
+            for deterministic in (False, True):
+                self.check(dtype, 2, deterministic)
+
+    def test_fails_on_all_ranks_where_a_contribution_has_the_wrong_size(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with self.assertRaisesRegex(commpass.Error, "contributes 2 values to a result of 3"):
+                communicator.neighbor_reduce_scatter([(rank, 2 if rank == 0 else 3)], 3, float)
+
+    def test_adds_sparse_vectors(self):
+        indices = [rank, rank + 1, rank, 1000]
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.sparse_allreduce(indices, float, 2) as reduction:
+                values = np.repeat([1.0 + rank, 10.0, 2.0, 1.0], 2).reshape(4, 2)
+                reduction.start(values, values)
+                while not reduction.test():
+                    pass
+                here = 3 + rank + (10 if rank > 0 else 0)
+                following = 10 + (rank + 4 if rank + 1 < ranks else 0)
+                np.testing.assert_array_equal(values, np.repeat([here, following, here, ranks], 2).reshape(4, 2))
+                with self.assertRaisesRegex(commpass.InputError, "values: it has 1 numbers; give 8"):
+                    reduction.run(np.zeros(1), values)
+            with self.assertRaisesRegex(commpass.Error, "indices: it has a number below 0"):
+                communicator.sparse_allreduce([-1] if rank == 0 else [], float)
+
+    def test_replaces_owned_values_by_sums(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [0], float, reverse=True, overwrite=True) as exchange:
+                owned = np.full(2, 5.0)
+                exchange.reverse_add(np.ones(1), owned)
+                np.testing.assert_array_equal(owned, [ranks if rank == 0 else 5, 5])
+
+
 class Sparse(unittest.TestCase):
     """Rank r sends r + d + 1 elements to d = r + 1 and to itself, and nothing, but a message, to rank 0."""
 
