@@ -67,6 +67,28 @@ struct IndexedExchange::State {
     if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
   }
 
+  /// Moves on the exchange in flight. After a failure none is in flight.
+  template <class Action>
+  auto unless_it_fails(Action action) {
+    try {
+      return action(*in_flight->exchange);
+    } catch (...) {
+      in_flight = nullptr;
+      throw;
+    }
+  }
+
+  /// Puts or adds received values in their places.
+  void finish() {
+    if (in_flight == nullptr) return;
+    const auto& way = *std::exchange(in_flight, nullptr);
+    const auto& ways = way.is_on_device ? way.staged->ways() : way.ways;
+    const void* const from = way.is_in_place ? target : way.receive.get();
+    copy_values(ways.deliver, value_bytes, from, target);
+    add_values(ways.deliver_more, value_bytes, from, target, way.summation.add);
+    if (way.is_on_device) way.staged->give_back();
+  }
+
   /// How values move and where they are taken from and put, in one direction.
   struct Arrays {
     const ValueWays& ways;
@@ -188,34 +210,25 @@ void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_va
   add_values(ways.gather_more, s.value_bytes, from, s.back->send.get(), add);
   s.back->summation.add = std::move(add);
   s.back->exchange->start();
+  s.target = to;
+  s.in_flight = s.back.get();  // also if an addition throws
   copy_values(ways.own, s.value_bytes, from, to);
   add_values(ways.own_more, s.value_bytes, from, to, s.back->summation.add);
-  s.target = to;
-  s.in_flight = s.back.get();
 }
 
 bool IndexedExchange::test() {
-  if (!state_->in_flight) return true;
-  if (!state_->in_flight->exchange->test()) return false;
-  finish();
-  return true;
+  auto& s = *state_;
+  const bool is_complete =
+      s.in_flight == nullptr || s.unless_it_fails([](Exchange& exchange) { return exchange.test(); });
+  if (is_complete) s.finish();
+  return is_complete;
 }
 
 void IndexedExchange::wait() {
-  if (!state_->in_flight) return;
-  state_->in_flight->exchange->wait();
-  finish();
-}
-
-void IndexedExchange::finish() {
   auto& s = *state_;
-  const auto& way = *s.in_flight;
-  s.in_flight = nullptr;
-  const auto& ways = way.is_on_device ? way.staged->ways() : way.ways;
-  const void* const from = way.is_in_place ? s.target : way.receive.get();
-  copy_values(ways.deliver, s.value_bytes, from, s.target);
-  add_values(ways.deliver_more, s.value_bytes, from, s.target, way.summation.add);
-  if (way.is_on_device) way.staged->give_back();
+  if (s.in_flight == nullptr) return;
+  s.unless_it_fails([](Exchange& exchange) { exchange.wait(); });
+  s.finish();
 }
 
 std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const {

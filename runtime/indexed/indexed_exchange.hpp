@@ -137,7 +137,6 @@ class IndexedExchange {
   explicit IndexedExchange(std::unique_ptr<State> state);
 
  private:
-  void finish();
   std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
   StatePointer<State> state_;
 };

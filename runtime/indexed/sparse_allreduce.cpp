@@ -34,9 +34,8 @@ struct SparseAllreduce::State final : InFlight {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void begin(void* its_sums, const std::function<void(void*)>& start_contributions) {
+  void follow(void* its_sums) {
     const InFlightLock lock;
-    start_contributions(owned.get());
     sums = its_sums;
     is_back = true;
     enter();
@@ -87,16 +86,16 @@ struct SparseAllreduce::State final : InFlight {
 
 SparseAllreduce::SparseAllreduce(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-void SparseAllreduce::begin(void* sums, const std::function<void(void*)>& start_contributions) {
-  state_->begin(sums, start_contributions);
-}
+IndexedExchange& SparseAllreduce::contributions() { return state_->exchange; }
+void* SparseAllreduce::own_sums() { return state_->owned.get(); }
+void SparseAllreduce::follow(void* sums) { state_->follow(sums); }
 void SparseAllreduce::start(const void* values, void* sums, Addition add) {
-  begin(sums, [&](void* owned) { exchange().start_reverse_add(values, owned, std::move(add)); });
+  contributions().start_reverse_add(values, own_sums(), std::move(add));
+  follow(sums);
 }
 bool SparseAllreduce::test() { return state_->test(); }
 void SparseAllreduce::wait() { state_->wait(); }
 
-IndexedExchange& SparseAllreduce::exchange() { return state_->exchange; }
 const std::string& SparseAllreduce::strategy() const { return state_->exchange.strategy(); }
 const std::string& SparseAllreduce::explanation() const { return state_->exchange.explanation(); }
 bool SparseAllreduce::adds_on_the_way() const { return state_->exchange.adds_on_the_way(); }

@@ -28,7 +28,8 @@ class SparseAllreduce {
   /// @throws Error if something is in flight or a value is no whole number of Numbers; MpiError
   template <class Number>
   void start(const Number* values, Number* sums) {
-    begin(sums, [&](void* owned) { exchange().start_reverse_add(values, static_cast<Number*>(owned)); });
+    contributions().start_reverse_add(values, static_cast<Number*>(own_sums()));
+    follow(sums);
   }
   /// The same for values of any kind.
   void start(const void* values, void* sums, Addition add);
@@ -63,9 +64,9 @@ class SparseAllreduce {
   explicit SparseAllreduce(std::unique_ptr<State> state);
 
  private:
-  /// Calls start_contributions(array of the sums that this rank owns).
-  void begin(void* sums, const std::function<void(void*)>& start_contributions);
-  IndexedExchange& exchange();
+  IndexedExchange& contributions();
+  void* own_sums();         ///< of the indices of which this rank is the lowest
+  void follow(void* sums);  ///< sends the sums when the contributions have come
   StatePointer<State> state_;
 };
 

@@ -266,6 +266,27 @@ TEST_F(Resources, OfIndexedExchangesAreGivenBackAndNoneAllocatedBetweenStartAndW
   exchanges.back().start_forward(owned.data(), ghosts.data());  // and is destroyed in flight
 }
 
+TEST_F(Resources, OfReductionsAreGivenBackAndNoneAllocatedBetweenStartAndWait) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  const std::vector<Index> indices{0, rank_of() + 1, 1};
+  const std::vector<Contribution> contributions{{0, 2}, {rank_of(), 2}, {size_of() - 1, 2}};
+  std::vector<double> values(6, 1), sums(3);
+  for (const bool share : {true, false}) {
+    const IndexedOptions options{.strategy = "two-step", .share = share};
+    auto allreduce = communicator.sparse_allreduce(indices, sizeof(double), options);
+    auto neighbors = communicator.neighbor_reduce_scatter(contributions, 2, sizeof(double), options);
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto before = test::allocations();
+      allreduce.start(values.data(), sums.data());
+      allreduce.test();
+      neighbors.reverse_add(values.data(), sums.data());
+      allreduce.wait();
+      EXPECT_EQ(test::allocations(), before);
+    }
+    allreduce.start(values.data(), sums.data());  // and is destroyed in flight
+  }
+}
+
 TEST_F(Resources, OfIndexedExchangesAreGivenBackWhenPlanningFails) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
   indexed_exchanges(communicator);  // what sparse exchanges keep is there now

@@ -324,6 +324,36 @@ TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
 }
 
 // Calls write only to the ghost values.
+TEST(DeviceIndexed, ReducesValuesOfEitherMemory) {
+  test::StreamCommunicator communicator(some_machine(), {Layout::with_ppn(size_of(), 2)});
+  // Each rank contributes to all others, twice to itself, and nothing to rank 0.
+  std::vector<Contribution> contributions{{rank_of(), rank_of() == 0 ? 0 : 2}};
+  for (Rank rank = 0; rank < size_of(); ++rank) contributions.push_back({rank, rank == 0 ? 0 : 2});
+  std::vector<int> given;
+  for (const auto& [rank, values] : contributions)
+    for (int i = 0; i < values; ++i) given.push_back(10 * rank + i + rank_of());
+  const int own = rank_of() == 0 ? 0 : 2, others = size_of() * (size_of() - 1) / 2;
+  std::vector<int> results;
+  for (int i = 0; i < own; ++i) results.push_back((size_of() + 1) * (10 * rank_of() + i) + others + rank_of());
+  const std::vector<Index> indices{5, rank_of() + 10, 5};
+  const std::vector<int> addends{1, rank_of(), 1}, sums{2 * size_of(), rank_of(), 2 * size_of()};
+  for (const bool shares : {false, true})
+    for (const auto* strategy : {"", "two-step", "standard@staged"}) {
+      const IndexedOptions options{.strategy = strategy, .share = shares};
+      auto to_neighbors = communicator.neighbor_reduce_scatter(contributions, own, sizeof(int), options);
+      auto allreduce = communicator.sparse_allreduce(indices, sizeof(int), options);
+      for (const auto [is_given, is_got] : all_sides()) {
+        Numbers from(given, is_given, communicator.users),
+            to(std::vector<int>(results.size(), -1), is_got, communicator.users);
+        to_neighbors.reverse_add(static_cast<const int*>(from.data()), static_cast<int*>(to.data()));
+        EXPECT_EQ(to.read(), results);
+        Numbers values(addends, is_given, communicator.users), got({-1, -1, -1}, is_got, communicator.users);
+        allreduce.run(static_cast<const int*>(values.data()), static_cast<int*>(got.data()));
+        EXPECT_EQ(got.read(), sums);
+      }
+    }
+}
+
 TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
   test::StreamCommunicator communicator;
   const std::vector<Index> needed{(rank_of() + 1) % size_of()};

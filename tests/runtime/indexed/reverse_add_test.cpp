@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "runtime/communicator.hpp"
@@ -214,6 +215,51 @@ TEST_P(ReverseAdd, IsTheTransposeOfTheWayThere) {
                                  std::inner_product(x.begin(), x.end(), back.begin(), 0.0)};
   MPI_Allreduce(MPI_IN_PLACE, products.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_EQ(products[0], products[1]);
+}
+
+// Rank 0 owns a value that all need. It adds its own ghost value first, then two or more others where they meet.
+TEST(ReverseAddThatFails, IsTheFailureOfTheRankWhoseAdditionThrows) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 1)});
+  const std::vector<Index> needed{0};
+  const IndexRange owned{0, rank_of() == 0 ? 1 : 0};
+  const auto adding = [](const void* values, void* sums, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) static_cast<double*>(sums)[i] += static_cast<const double*>(values)[i];
+  };
+  for (const bool is_deterministic : {false, true}) {
+    SCOPED_TRACE(is_deterministic);
+    const auto plan = [&] {
+      return communicator.indexed_exchange(
+          owned, needed, sizeof(double),
+          {.strategy = "standard", .reverse = true, .share = true, .deterministic = is_deterministic});
+    };
+    auto exchange = plan(), other = plan();
+    const double ghost = 1;
+    double sum = 0, other_sum = 0;
+    other.start_reverse_add(&ghost, &other_sum);  // is in flight meanwhile
+    int additions = 0;
+    const auto throwing = [&](const void* values, void* sums, std::int64_t count) {
+      if (rank_of() == 0 && ++additions == std::min(2, size_of())) throw std::runtime_error("overflow");
+      adding(values, sums, count);
+    };
+    if (rank_of() != 0) {
+      exchange.reverse_add(&ghost, &sum, throwing);
+    } else {
+      EXPECT_THROW(exchange.reverse_add(&ghost, &sum, throwing), std::runtime_error);
+    }
+    exchange.wait();  // that of a single rank failed at its start
+    other.wait();
+    EXPECT_EQ(other_sum, rank_of() == 0 ? size_of() : 0);
+    EXPECT_EQ(exchange.adds_on_the_way(), !is_deterministic && size_of() > 2);
+    if (exchange.adds_on_the_way()) {
+      if (rank_of() == 0) {
+        EXPECT_THROW(exchange.start_reverse_add(&ghost, &sum, adding), Error);
+      }
+      exchange = plan();
+    }
+    sum = 0;
+    exchange.reverse_add(&ghost, &sum, adding);
+    EXPECT_EQ(sum, rank_of() == 0 ? size_of() : 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ReverseAdd, testing::Range(0U, 4U));

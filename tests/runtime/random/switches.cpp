@@ -36,7 +36,8 @@ constexpr std::array kind_names{KindName{Kind::neighbor, "neighbor"},
                                 KindName{Kind::c_alltoallv_crs, "c_alltoallv_crs"},
                                 KindName{Kind::c_alltoall_crs, "c_alltoall_crs"},
                                 KindName{Kind::cartesian, "cartesian"},
-                                KindName{Kind::cartesian_init, "cartesian_init"}};
+                                KindName{Kind::cartesian_init, "cartesian_init"},
+                                KindName{Kind::reduction, "reduction"}};
 
 struct Feature {
   const char* name;

@@ -29,7 +29,8 @@ enum class Kind {
   c_alltoallv_crs,
   c_alltoall_crs,
   cartesian,
-  cartesian_init
+  cartesian_init,
+  reduction
 };
 
 const char* name_of(Kind kind);

@@ -27,6 +27,7 @@ std::unique_ptr<Trial> make_trial(Place& place, Kind kind, std::uint64_t key) {
   switch (kind) {
     case Kind::neighbor: return make_neighbor_trial(place, key);
     case Kind::indexed: return make_indexed_trial(place, key);
+    case Kind::reduction: return make_reduction_trial(place, key);
     case Kind::alltoallv_init: return make_persistent_alltoallv_trial(place, key);
     case Kind::alltoallv:
     case Kind::alltoall:

@@ -61,6 +61,7 @@ std::unique_ptr<Trial> make_trial(Place& place, Kind kind, std::uint64_t key);
 
 std::unique_ptr<Trial> make_neighbor_trial(Place& place, std::uint64_t key);
 std::unique_ptr<Trial> make_indexed_trial(Place& place, std::uint64_t key);
+std::unique_ptr<Trial> make_reduction_trial(Place& place, std::uint64_t key);
 std::unique_ptr<Trial> make_alltoall_trial(Place& place, Kind kind, std::uint64_t key);
 std::unique_ptr<Trial> make_persistent_alltoallv_trial(Place& place, std::uint64_t key);
 std::unique_ptr<Trial> make_sparse_trial(Place& place, Kind kind, std::uint64_t key);
