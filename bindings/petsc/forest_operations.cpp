@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+
+#include "runtime/mpi/message_type.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
@@ -38,13 +40,33 @@ std::shared_ptr<Communicator> shared_communicator(MPI_Comm comm) {
   return made;
 }
 
-/// The directions of an operation in their order.
-std::span<const Direction> directions_of(ForestOperation::Kind kind) {
-  static constexpr std::array fetch{Direction::to_roots, Direction::to_leaves};
-  const std::span all(fetch);
-  return kind == ForestOperation::Kind::fetch    ? all
-         : kind == ForestOperation::Kind::reduce ? all.first(1)
-                                                 : all.last(1);
+/// The type of the numbers of a unit, if MPI combines them.
+/// @param number  MPI_DATATYPE_NULL: none that is known here
+PetscErrorCode number_of(MPI_Datatype unit, MPI_Datatype& number) {
+  number = MPI_DATATYPE_NULL;
+  for (const MPI_Datatype one : {MPIU_SCALAR, MPIU_REAL, MPIU_INT, MPI_INT}) {
+    PetscInt numbers = 0;
+    PetscCall(MPIPetsc_Type_compare_contig(unit, one, &numbers));
+    if (numbers == 0) continue;
+    number = one;
+    return 0;
+  }
+  return 0;
+}
+
+/// @param numbers  of a unit
+Addition addition(MPI_Datatype number, Bytes numbers, MPI_Op op) {
+  return [number, numbers, op](const void* values, void* sums, std::int64_t count) {
+    const Bytes units_max = largest_mpi_count / numbers;
+    Bytes number_bytes = 0;
+    if (bytes_of(number, number_bytes) != 0) throw Error("star forest of type commpass: MPI does not know a type.");
+    for (Bytes begin = 0; begin < count; begin += units_max) {
+      const auto at = begin * numbers * number_bytes;
+      COMMPASS_MPI_CALL(MPI_Reduce_local, static_cast<const std::byte*>(values) + at,
+                        static_cast<std::byte*>(sums) + at,
+                        static_cast<int>(std::min(units_max, count - begin) * numbers), number, op);
+    }
+  };
 }
 
 bool is_on_device(const ForestOperation& operation) {
@@ -52,6 +74,22 @@ bool is_on_device(const ForestOperation& operation) {
 }
 
 }  // namespace
+
+/// In their order.
+PetscErrorCode ForestOperations::directions_of(const ForestOperation& operation,
+                                               std::span<const Direction>& directions) const {
+  static constexpr std::array fetch{Direction::to_roots, Direction::to_leaves};
+  static constexpr std::array sums{Direction::sums_to_roots};
+  const std::span<const Direction> all(fetch);
+  directions = operation.kind == Kind::fetch ? all : operation.kind == Kind::reduce ? all.first(1) : all.last(1);
+  if (!settings.sums_on_the_way || operation.kind != Kind::reduce || operation.op == MPI_REPLACE) return 0;
+  int is_commutative = 0;
+  MPI_Datatype number = MPI_DATATYPE_NULL;
+  PetscCallMPI(MPI_Op_commutative(operation.op, &is_commutative));
+  PetscCall(number_of(operation.unit, number));
+  if (is_commutative && number != MPI_DATATYPE_NULL) directions = sums;
+  return 0;
+}
 
 UnitExchanges& ForestOperations::exchanges(Direction direction, Bytes unit_bytes) {
   for (auto& one : exchanges_)
@@ -91,13 +129,13 @@ PetscErrorCode ForestOperations::wire_once(PetscSF forest, bool is_device_memory
 
 /// Decides the same on all ranks, since their counts are equal.
 PetscErrorCode ForestOperations::is_for_us(PetscSF forest, const ForestOperation& operation, Bytes unit_bytes,
-                                           bool& is_ours) {
+                                           std::span<const Direction> directions, bool& is_ours) {
   is_ours = false;
   PetscMPIInt ranks = 0;
   PetscCallMPI(MPI_Comm_size(comm_of(forest), &ranks));
   if (ranks == 1 || unit_bytes <= 0 || is_left_to_basic_) return 0;
   bool recurs = true, has_room = true;
-  for (const auto direction : directions_of(operation.kind)) {
+  for (const auto direction : directions) {
     auto& counted = exchanges(direction, unit_bytes);
     recurs = counted.count() > settings.after && recurs;
     has_room = counted.has_room() && has_room;
@@ -122,20 +160,23 @@ bool ForestOperations::is_fetch_in_flight(Bytes unit_bytes) const {
 
 /// The first one, if a rank without roots and leaves has several equal ones.
 std::vector<ForestOperations::InFlight>::iterator ForestOperations::find(const ForestOperation& operation,
-                                                                         Bytes unit_bytes) {
+                                                                         Bytes unit_bytes,
+                                                                         std::span<const Direction> directions) {
   return std::ranges::find_if(in_flight_, [&](const InFlight& one) {
     return one.kind == operation.kind && one.roots == operation.roots && one.leaves == operation.leaves &&
-           one.unit_bytes == unit_bytes;
+           one.unit_bytes == unit_bytes && one.directions.front() == directions.front();
   });
 }
 
 PetscErrorCode ForestOperations::begin(PetscSF forest, const ForestOperation& operation, bool& is_begun) {
   Bytes unit_bytes = 0;
   PetscCall(bytes_of(operation.unit, unit_bytes));
-  PetscCall(is_for_us(forest, operation, unit_bytes, is_begun));
+  std::span<const Direction> directions;
+  PetscCall(directions_of(operation, directions));
+  PetscCall(is_for_us(forest, operation, unit_bytes, directions, is_begun));
   if (!is_begun) return 0;
-  InFlight flight{operation.kind, operation.roots, operation.leaves, unit_bytes, nullptr, nullptr};
-  for (const auto direction : directions_of(operation.kind)) {
+  InFlight flight{operation.kind, operation.roots, operation.leaves, unit_bytes, directions, nullptr, nullptr};
+  for (const auto direction : directions) {
     auto& taken = exchanges(direction, unit_bytes).take(*wiring_, *communicator_, settings.strategy);
     (flight.out ? flight.back : flight.out) = &taken;
   }
@@ -147,11 +188,13 @@ PetscErrorCode ForestOperations::begin(PetscSF forest, const ForestOperation& op
 PetscErrorCode ForestOperations::end(const ForestOperation& operation, bool& is_ended) {
   Bytes unit_bytes = 0;
   PetscCall(bytes_of(operation.unit, unit_bytes));
-  const auto found = find(operation, unit_bytes);
+  std::span<const Direction> directions;
+  PetscCall(directions_of(operation, directions));
+  const auto found = find(operation, unit_bytes, directions);
   is_ended = found != in_flight_.end();
   if (!is_ended) return 0;
   PetscCall(wait_and_unpack(operation, *found));
-  for (const auto direction : directions_of(operation.kind)) exchanges(direction, unit_bytes).give_back();
+  for (const auto direction : directions) exchanges(direction, unit_bytes).give_back();
   in_flight_.erase(found);
   return 0;
 }
@@ -160,7 +203,15 @@ PetscErrorCode ForestOperations::pack_and_start(const ForestOperation& operation
   const auto& side = operation.kind == Kind::bcast ? wiring_->roots : wiring_->leaves;
   const void* const array = operation.kind == Kind::bcast ? operation.roots : operation.leaves;
   PetscCall(bcast(side.packing, operation.unit, array, flight.out->sent.get(), MPI_REPLACE));
-  flight.out->exchange.start();
+  if (flight.directions.front() == Direction::sums_to_roots) {
+    MPI_Datatype number = MPI_DATATYPE_NULL;
+    Bytes number_bytes = 0;
+    PetscCall(number_of(operation.unit, number));
+    PetscCall(bytes_of(number, number_bytes));
+    flight.out->start_sums(operation.roots, addition(number, flight.unit_bytes / number_bytes, operation.op));
+  } else {
+    flight.out->start();
+  }
   // Local edges come first, as with type basic, so that sums have the same bits.
   switch (operation.kind) {
     case Kind::bcast:
@@ -178,8 +229,9 @@ PetscErrorCode ForestOperations::pack_and_start(const ForestOperation& operation
 }
 
 PetscErrorCode ForestOperations::wait_and_unpack(const ForestOperation& operation, InFlight& flight) {
-  const auto& [roots, leaves, inner] = *wiring_;
-  flight.out->exchange.wait();
+  const auto &roots = wiring_->roots, &leaves = wiring_->leaves;
+  flight.out->wait();
+  if (flight.directions.front() == Direction::sums_to_roots) return 0;
   const void* const received = flight.out->received.get();
   switch (operation.kind) {
     case Kind::bcast:
@@ -189,8 +241,8 @@ PetscErrorCode ForestOperations::wait_and_unpack(const ForestOperation& operatio
     case Kind::fetch:
       PetscCall(fetch_and_op(roots.packing, operation.unit, operation.roots, received, flight.back->sent.get(),
                              operation.op));
-      flight.back->exchange.start();
-      flight.back->exchange.wait();
+      flight.back->start();
+      flight.back->wait();
       PetscCall(reduce(leaves.packing, operation.unit, flight.back->received.get(), operation.fetched, MPI_REPLACE));
       break;
   }

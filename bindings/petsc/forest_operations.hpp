@@ -4,6 +4,7 @@
 #include <petscsf.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@
 namespace commpass {
 
 struct ForestSettings {
-  PetscInt after = 16;        ///< exchanges by type basic before planning, for each unit size and direction
-  std::string strategy = {};  ///< empty: the cheapest
+  PetscInt after = 16;           ///< exchanges by type basic before planning, for each unit size and direction
+  std::string strategy = {};     ///< empty: the cheapest
+  bool sums_on_the_way = false;  ///< may reductions combine values where they meet, in another order than basic?
 };
 
 /// The arguments of PetscSFBcastBegin and its like.
@@ -49,15 +51,19 @@ class ForestOperations {
     ForestOperation::Kind kind;
     const void *roots, *leaves;
     Bytes unit_bytes;
+    std::span<const Direction> directions;
     BufferedExchange *out, *back;  ///< back: of a fetch, else null
   };
   using Kind = ForestOperation::Kind;
 
   UnitExchanges& exchanges(Direction direction, Bytes unit_bytes);
-  PetscErrorCode is_for_us(PetscSF forest, const ForestOperation& operation, Bytes unit_bytes, bool& is_ours);
+  PetscErrorCode directions_of(const ForestOperation& operation, std::span<const Direction>& directions) const;
+  PetscErrorCode is_for_us(PetscSF forest, const ForestOperation& operation, Bytes unit_bytes,
+                           std::span<const Direction> directions, bool& is_ours);
   bool is_fetch_in_flight(Bytes unit_bytes) const;
   PetscErrorCode wire_once(PetscSF forest, bool is_on_device);
-  std::vector<InFlight>::iterator find(const ForestOperation& operation, Bytes unit_bytes);
+  std::vector<InFlight>::iterator find(const ForestOperation& operation, Bytes unit_bytes,
+                                       std::span<const Direction> directions);
   PetscErrorCode pack_and_start(const ForestOperation& operation, InFlight& flight);
   PetscErrorCode wait_and_unpack(const ForestOperation& operation, InFlight& flight);
 

@@ -153,6 +153,11 @@ PetscErrorCode read_options(ForestSettings& settings, PetscOptionItems* PetscOpt
   PetscCall(PetscOptionsString("-sf_commpass_strategy", "The strategy, if it is not to be chosen", "none",
                                settings.strategy.c_str(), strategy, sizeof strategy, &is_named));
   if (is_named) settings.strategy = strategy;
+  PetscBool is_on_the_way = settings.sums_on_the_way ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-sf_commpass_sums_on_the_way",
+                             "Reductions may combine values where they meet, in another order than type basic", "none",
+                             is_on_the_way, &is_on_the_way, nullptr));
+  settings.sums_on_the_way = is_on_the_way == PETSC_TRUE;
   PetscOptionsHeadEnd();
   if (settings.after < 0)
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

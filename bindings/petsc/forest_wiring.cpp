@@ -35,6 +35,8 @@ PetscErrorCode wire(PetscSF forest, ForestWiring& wiring) {
   leaves.own = roots.own = forest->ndranks;
   PetscCall(wire_side(roots, forest->nroots, wiring.roots));
   PetscCall(wire_side(leaves, forest->maxleaf + 1, wiring.leaves));
+  wiring.root_places = forest->nroots;
+  if (root_places) wiring.roots_of_leaves.assign(root_places + leaves.begin(), root_places + leaves.end());
   PetscCall(make_local_forest(forest->nroots, leaves.begin(), root_places, leaves.places, wiring.inner));
   return 0;
 }

@@ -25,7 +25,9 @@ struct WiredSide {
 
 struct ForestWiring {
   WiredSide roots = {}, leaves = {};
-  LocalForest inner = {};  ///< edges within this rank
+  LocalForest inner = {};                      ///< edges within this rank
+  PetscInt root_places = 0;                    ///< size of the array of roots
+  std::vector<PetscInt> roots_of_leaves = {};  ///< by unit of the leaves' buffer: the place of its root at its rank
 };
 
 /// Local.

@@ -36,14 +36,45 @@ std::unique_ptr<BufferedExchange> plan(const WiredSide& from, const WiredSide& t
       BufferedExchange{std::move(sent), std::move(received), std::move(exchange)});
 }
 
+/// The index of a root of a rank: PetscInt has at most 63 bits, and few roots are far from 0.
+Index index_of(Rank rank, std::int64_t root) {
+  constexpr int root_bits = 40;
+  if (root >> root_bits != 0)
+    throw InputError("star forest of type commpass", "a rank has 2^40 roots or more",
+                     "leave -sf_commpass_sums_on_the_way out");
+  return (Index{rank} << root_bits) + root;
+}
+
+std::unique_ptr<BufferedExchange> plan_sums(const ForestWiring& wiring, Bytes unit_bytes, Communicator& communicator,
+                                            const std::string& strategy) {
+  std::unique_ptr<std::byte[]> sent;
+  std::vector<Index> needed;
+  IndexRange owned;
+  all_or_none(communicator.mpi(), [&] {
+    int rank = 0;
+    MPI_Comm_rank(communicator.mpi(), &rank);
+    sent = buffer_for(wiring.leaves, unit_bytes);
+    for (const auto& edge : wiring.leaves.edges)
+      for (PetscInt i = 0; i < edge.count; ++i)
+        needed.push_back(index_of(edge.peer, wiring.roots_of_leaves[static_cast<std::size_t>(edge.offset + i)]));
+    owned = {index_of(rank, 0), index_of(rank, wiring.root_places)};
+  });
+  const IndexedOptions options{.strategy = strategy, .forward = false, .reverse = true};
+  auto exchange = communicator.indexed_exchange(owned, needed, unit_bytes, options);
+  return std::make_unique<BufferedExchange>(BufferedExchange{std::move(sent), nullptr, std::move(exchange)});
+}
+
 }  // namespace
 
 BufferedExchange& UnitExchanges::take(const ForestWiring& wiring, Communicator& communicator,
                                       const std::string& strategy) {
   if (next_ == planned_.size()) {
     const bool is_to_leaves = direction_ == Direction::to_leaves;
-    planned_.push_back(plan(is_to_leaves ? wiring.roots : wiring.leaves, is_to_leaves ? wiring.leaves : wiring.roots,
-                            unit_bytes_, communicator, strategy));
+    if (direction_ == Direction::sums_to_roots)
+      planned_.push_back(plan_sums(wiring, unit_bytes_, communicator, strategy));
+    else
+      planned_.push_back(plan(is_to_leaves ? wiring.roots : wiring.leaves, is_to_leaves ? wiring.leaves : wiring.roots,
+                              unit_bytes_, communicator, strategy));
   }
   ++in_flight_;
   return *planned_[next_++];
@@ -54,12 +85,15 @@ void UnitExchanges::give_back() {
 }
 
 std::string UnitExchanges::description() const {
-  const std::string what = (direction_ == Direction::to_leaves ? "roots to leaves" : "leaves to roots") +
+  const std::string what = (direction_ == Direction::to_leaves  ? "roots to leaves"
+                            : direction_ == Direction::to_roots ? "leaves to roots"
+                                                                : "sums of leaves to roots") +
                            std::string(", units of ") + std::to_string(unit_bytes_) + " bytes, begun " +
                            std::to_string(count_) + " times: ";
   if (!is_planned()) return what + "by basic\n";
-  const auto& exchange = planned_.front()->exchange;
-  return what + "by " + exchange.strategy() + "\n" + exchange.explanation();
+  return std::visit(
+      [&](const auto& exchange) { return what + "by " + exchange.strategy() + "\n" + exchange.explanation(); },
+      planned_.front()->exchange);
 }
 
 }  // namespace commpass

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings/petsc/forest_wiring.hpp"
@@ -14,12 +16,22 @@
 
 namespace commpass {
 
-enum class Direction { to_leaves, to_roots };
+/// sums_to_roots: to the roots, and units for the same root are combined where they meet.
+enum class Direction { to_leaves, to_roots, sums_to_roots };
 
-/// A planned exchange between buffers of contiguous units.
+/// A planned exchange between buffers of contiguous units. Of sums the roots themselves are received.
 struct BufferedExchange {
   std::unique_ptr<std::byte[]> sent, received;
-  Exchange exchange;
+  std::variant<Exchange, IndexedExchange> exchange;
+
+  /// Not of sums.
+  void start() { std::get<Exchange>(exchange).start(); }
+  void start_sums(void* roots, Addition add) {
+    std::get<IndexedExchange>(exchange).start_reverse_add(sent.get(), roots, std::move(add));
+  }
+  void wait() {
+    std::visit([](auto& one) { one.wait(); }, exchange);
+  }
 };
 
 class UnitExchanges {

@@ -30,10 +30,19 @@ struct Unit {
   enum class Values { reals, integers, bytes } values = Values::bytes;
 };
 
+/// Where values are combined in another order than by basic, numbers whose sums and products are exact.
+bool needs_exact_numbers() {
+  PetscBool is_on_the_way = PETSC_FALSE;
+  (void)PetscOptionsGetBool(nullptr, nullptr, "-sf_commpass_sums_on_the_way", &is_on_the_way, nullptr);
+  return is_on_the_way == PETSC_TRUE;
+}
+
 template <class Number>
 void fill_with(Random& random, Array& array, int below) {
+  const bool is_exact = needs_exact_numbers();
   for (std::size_t at = 0; at + sizeof(Number) <= array.size(); at += sizeof(Number)) {
-    const auto value = static_cast<Number>(draw(random, below)) / static_cast<Number>(3);
+    const auto value = is_exact ? static_cast<Number>(1 << draw(random, 4))
+                                : static_cast<Number>(draw(random, below)) / static_cast<Number>(3);
     std::memcpy(array.data() + at, &value, sizeof value);
   }
 }
