@@ -1,5 +1,6 @@
 #include "bindings/petsc/unit_exchanges.hpp"
 
+#include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 
 namespace commpass {

@@ -13,6 +13,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/planned_exchanges.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {
 
