@@ -198,7 +198,8 @@ int commpass_wait(commpass_exchange exchange);
 /* Completes an exchange in flight. Sets *exchange to NULL. NULL is allowed. */
 int commpass_exchange_free(commpass_exchange* exchange);
 
-/* Local, and as long as the exchange: the strategy that runs, and why. */
+/* Local: the strategy that runs, and why. As long as the exchange; while it tries strategies (adaptive), until these
+ * are called again. */
 const char* commpass_exchange_strategy(commpass_exchange exchange);
 const char* commpass_exchange_explanation(commpass_exchange exchange);
 /* Local; negative: the strategy was named, or nothing has a price. */

@@ -13,20 +13,24 @@ struct commpass_exchange_state {
   commpass::c::AnyExchange exchange;
   std::string strategy, explanation;
   std::optional<double> predicted_s;
+
+  void take(const auto& of) {
+    if (const auto& now = of.strategy(); now != strategy) strategy = now;
+    if (const auto& now = of.explanation(); now != explanation) explanation = now;
+    predicted_s = of.predicted_seconds();
+  }
+  /// Trials in the program's exchanges change them.
+  void refresh() {
+    if (const auto* const planned = std::get_if<commpass::TypedExchange>(&exchange)) take(*planned);
+  }
 };
 
 namespace commpass::c {
 
 commpass_exchange make_exchange(AnyExchange exchange) {
-  auto* const handle = new commpass_exchange_state{std::move(exchange), {}, {}, {}};
-  std::visit(
-      [&](const auto& e) {
-        handle->strategy = e.strategy();
-        handle->explanation = e.explanation();
-        handle->predicted_s = e.predicted_seconds();
-      },
-      handle->exchange);
-  return handle;
+  auto handle = std::make_unique<commpass_exchange_state>(commpass_exchange_state{std::move(exchange), {}, {}, {}});
+  std::visit([&](const auto& e) { handle->take(e); }, handle->exchange);
+  return handle.release();
 }
 
 AnyExchange& held_by(commpass_exchange exchange) {
@@ -162,12 +166,15 @@ int commpass_exchange_free(commpass_exchange* exchange) {
 }
 
 const char* commpass_exchange_strategy(commpass_exchange exchange) {
+  if (exchange) guarded([&] { exchange->refresh(); });
   return exchange ? exchange->strategy.c_str() : "";
 }
 const char* commpass_exchange_explanation(commpass_exchange exchange) {
+  if (exchange) guarded([&] { exchange->refresh(); });
   return exchange ? exchange->explanation.c_str() : "";
 }
 double commpass_exchange_predicted_seconds(commpass_exchange exchange) {
   constexpr double none = -1;
+  if (exchange) guarded([&] { exchange->refresh(); });
   return exchange ? exchange->predicted_s.value_or(none) : none;
 }

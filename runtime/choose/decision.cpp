@@ -17,13 +17,14 @@ namespace commpass {
 namespace {
 
 /// The endings of names that say how data on devices gets into messages, each once. For data in host memory, and where
-/// no path has a price, the empty one.
+/// no path has a price, the empty one: MPI's messages.
 std::vector<std::string> paths_of(std::span<const Contender> contenders) {
   std::vector<std::string> paths;
-  for (const auto& contender : contenders)
-    if (const auto path = to_string(parse_strategy(contender.strategy).path);
-        std::ranges::find(paths, path) == paths.end())
-      paths.push_back(path);
+  for (const auto& contender : contenders) {
+    auto path = parse_strategy(contender.strategy).path;
+    path.is_shared = false;
+    if (const auto text = to_string(path); std::ranges::find(paths, text) == paths.end()) paths.push_back(text);
+  }
   return paths;
 }
 

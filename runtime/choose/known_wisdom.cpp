@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -20,6 +21,9 @@
 namespace commpass {
 
 namespace {
+
+/// Handles of other threads may keep what their trials have found.
+std::mutex wisdom_in_use;
 
 std::string machine_text(const Machine& machine) {
   const auto here = fingerprint_here();
@@ -89,6 +93,7 @@ WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const Se
 std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const WisdomKey& key, const Layout& layout,
                                PlannerMode planner) {
   const auto known_here = [&]() -> std::vector<Decision> {
+    const std::scoped_lock lock(wisdom_in_use);
     const auto* entry = known.wisdom.find(key, planner);
     if (!entry || !runs_here(entry->strategy, layout)) return {};
     Decision decision{{.strategy = entry->strategy, .measured_s = entry->seconds}};
@@ -103,6 +108,7 @@ std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const Wi
 }
 
 void keep_wisdom(KnownWisdom& known, const WisdomKey& key, const Decision& decision) {
+  const std::scoped_lock lock(wisdom_in_use);
   if (known.file.empty() || !decision.measured_s) return;
   const WisdomEntry entry{key, decision.strategy, decision.requests == RequestLife::immediate, decision.how.planner,
                           *decision.measured_s};

@@ -16,6 +16,7 @@
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -26,6 +27,8 @@
 #include "selector/choose/profile_note.hpp"
 #include "selector/choose/rank.hpp"
 #include "selector/choose/shortlist.hpp"
+#include "selector/choose/ties.hpp"
+#include "selector/choose/trial_budget.hpp"
 
 namespace commpass {
 
@@ -56,6 +59,29 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
+/// The contenders that a program's exchanges try, the methods of programs without Commpass first: the first of the
+/// ranking, and those that prices cannot tell from it. None where all prices are clear.
+template <class ContenderOf>
+std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Machine& machine,
+                                       const SelectionOptions& options, ContenderOf contender_of) {
+  constexpr Bytes buffered_bytes_max = Bytes{64} << 20;  // as the plans that a communicator keeps
+  const auto ties = find_ties(ranking, uncertainty_for_trials(machine), options.calls);
+  const auto is_affordable = [&](const Candidate& each) {
+    return !options.calls ||
+           each.plan_seconds.value_or(0) <= TrialBudget::default_share * *options.calls * each.cost.seconds;
+  };
+  const auto is_tried = [&](const Candidate& each) {
+    return &each == ranking.data() || (ties.contains(each.strategy) && is_affordable(each) &&
+                                       each.buffered_bytes_max.value_or(0) <= buffered_bytes_max);
+  };
+  auto tied = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
+  if (tied.size() < 2) return {};
+  auto contenders = with_programs_methods(tied, NeighborhoodCollective::is_available());
+  // The library's call, standard and the incumbent are the first ones.
+  if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
+  return contenders;
+}
+
 Decision decision_of(const Alternatives& alternatives, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
   const auto ranking = rank(alternatives, layout, machine, options.calls);
@@ -64,11 +90,13 @@ Decision decision_of(const Alternatives& alternatives, const Layout& layout, con
                      candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)};
   };
   const auto exceeds = [](const Candidate& candidate) { return candidate.exceeded_limit != nullptr; };
-  const auto allowed = std::find_if(ranking.begin() + 1, ranking.end(), exceeds);
+  const std::span<const Candidate> allowed(ranking.begin(), std::find_if(ranking.begin() + 1, ranking.end(), exceeds));
+  const bool is_tried_later = options.how.planner == PlannerMode::adaptive;
   return {contender_of(ranking.front()),
           explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
           {},
-          contenders_of(std::span(ranking.begin(), allowed), options.how.planner, contender_of)};
+          is_tried_later ? tied_contenders(allowed, machine, options, contender_of)
+                         : contenders_of(allowed, options.how.planner, contender_of)};
 }
 
 std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
@@ -118,6 +146,7 @@ std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, con
 /// Prices strategies for the whole pattern, or for a random one with the same totals.
 Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                           const Totals& totals, const SelectionOptions& options) {
+  const double begin_s = MPI_Wtime();
   const bool is_gathered = totals.edges <= options.most_edges_gathered;
   auto pattern = is_gathered ? gather_pattern(comm, sends) : Pattern();
   std::size_t at_once = 1;
@@ -139,6 +168,7 @@ Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& ma
                            layout, machine, options);
     if (!is_gathered) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
+  decision.pricing_s = MPI_Wtime() - begin_s;
   decision = std::move(decided_by_rank_0(comm, [&] { return std::vector{decision}; }).front());
   decision.how = options.how;
   decision.is_of_family = options.automatic.has_value();
@@ -153,7 +183,10 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
   Decision decision{{strategy}, fmt::format("{}: no strategy has a price. {}\n", strategy, why), options.how};
   decision.is_of_family = options.automatic.has_value();
   // Without prices it is not known which ones may be the best.
-  if (options.how.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});
+  if (options.how.planner == PlannerMode::adaptive)
+    decision.contenders =
+        with_programs_methods(std::array{Contender{strategy}}, NeighborhoodCollective::is_available());
+  else if (options.how.planner != PlannerMode::estimate) decision.contenders.push_back({strategy});
   if (options.how.planner == PlannerMode::patient && !options.automatic)
     for (const auto& suggestion : suggest_strategies(layout)) decision.contenders.push_back({to_string(suggestion)});
   return decision;
@@ -194,9 +227,9 @@ std::vector<DataPath> paths_of_host_data(const Layout& layout, const Machine& ma
   return {host_paths.begin(), host_paths.end()};
 }
 
-Decision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
-                        const DeviceUse& devices, SelectionOptions options,
-                        const std::function<void(Decision&)>& time) {
+PlannedDecision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
+                               const DeviceUse& devices, SelectionOptions options,
+                               const std::function<void(Decision&)>& time) {
   const MPI_Comm comm = context.comm.get();
   const auto& layout = context.layout;
   auto& wisdom = *context.wisdom;
@@ -211,15 +244,16 @@ Decision decide_planned(const Context& context, std::span<const SendEdge> sends,
     });
   } else if (wisdom.is_used && !options.automatic) {
     key = wisdom_key(comm, wisdom, sends, options.added_value_bytes > 0);
-    if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return std::move(*known);
+    if (auto known = recall(comm, wisdom, *key, layout, options.how.planner)) return {std::move(*known)};
   }
   std::optional<Machine> with_loops;
   if (are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
   auto decision = select_strategy(comm, layout, with_loops ? *with_loops : context.machine, sends, options);
-  if (decision.contenders.empty() || layout.ranks() == 1) return decision;
+  if (decision.how.planner == PlannerMode::adaptive) return {std::move(decision), std::move(key)};
+  if (decision.contenders.empty() || layout.ranks() == 1) return {std::move(decision)};
   time(decision);
   if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, decision); });
-  return decision;
+  return {std::move(decision)};
 }
 
 }  // namespace commpass

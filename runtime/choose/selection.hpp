@@ -13,6 +13,7 @@
 #include "runtime/choose/decision.hpp"
 #include "runtime/plan/planning.hpp"
 #include "selector/choose/select.hpp"
+#include "selector/choose/wisdom.hpp"
 
 namespace commpass {
 
@@ -34,14 +35,21 @@ struct SelectionOptions {
 /// simulated.
 std::vector<DataPath> paths_of_host_data(const Layout& layout, const Machine& machine);
 
+struct PlannedDecision {
+  Decision decision;
+  std::optional<WisdomKey> key{};  ///< of its trials, where their result is kept; the key itself on rank 0
+};
+
 /// The decision for an exchange that is planned: that of an earlier measurement; else by prices, and by trials where
 /// these are asked for, whose result is kept. The same on every rank. Collective.
 /// @param are_values  see ExchangeOptions
 /// @param options     of a strategy that is not named, without paths
 /// @param time        times the contenders of a decision, and decides by that; collective
+/// @return of `adaptive` with the contenders that the program's exchanges try, if there is anything to try
 /// @throws Error, the same on every rank
-Decision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
-                        const DeviceUse& devices, SelectionOptions options, const std::function<void(Decision&)>& time);
+PlannedDecision decide_planned(const Context& context, std::span<const SendEdge> sends, bool are_values,
+                               const DeviceUse& devices, SelectionOptions options,
+                               const std::function<void(Decision&)>& time);
 
 /// The cheapest strategy, the same on every rank. Collective.
 ///

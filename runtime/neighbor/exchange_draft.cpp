@@ -31,7 +31,7 @@ Bytes BuffersAndEdges::added_value_bytes() const { return sums ? sums->value_byt
 
 void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables) {
   route_ = make_route(strategy, context_.layout, tables);
-  if (commpass::is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
+  if (is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
   path_ = strategy.path;
@@ -39,14 +39,13 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
   if (planning_->is_complete()) take_plan();
 }
 
-void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph) {
+void ExchangeDraft::begin_again(const KnownWay& known, std::shared_ptr<NeighborGraph> graph) {
   require_buffers(given_);
   plan_ = known.plan;
-  requests_ = known.decision.requests;
   path_ = known.path;
   graph_ = std::move(graph);
   transpose();
-  if (!path_.is_shared) make_executor(known.is_run_by_library);
+  if (!path_.is_shared) make_all_requests(known.is_run_by_library);
 }
 
 bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
@@ -58,7 +57,7 @@ bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
   return opening.are_edges_matched;
 }
 
-std::unique_ptr<Executor> ExchangeDraft::make(const Strategy& strategy) {
+std::unique_ptr<BatchRequests> ExchangeDraft::make(const Strategy& strategy) {
   Failure failure;
   const bool are_edges_matched = begin_with_all(strategy, failure);
   return finish(are_edges_matched);
@@ -71,7 +70,7 @@ void ExchangeDraft::share_copies(int copies) {
 
 void ExchangeDraft::reset() {
   by_library_ = nullptr;
-  executor_ = {};
+  requests_ = {};
   planning_.reset();
   plan_ = nullptr;
   back_.reset();
@@ -81,31 +80,29 @@ void ExchangeDraft::reset() {
 void ExchangeDraft::take_plan() {
   plan_ = std::make_shared<const Plan>(planning_->take_plan());
   transpose();
-  if (!path_.is_shared) make_executor(commpass::is_run_by_library(*route_));
+  if (!path_.is_shared) make_all_requests(is_run_by_library(*route_));
 }
 
 void ExchangeDraft::transpose() {
   if (given_.sums) back_ = transposed(*plan_);
 }
 
-/// When all have a plan: the executor of one whose messages within nodes go through shared memory.
+/// When all have a plan: the requests of one whose messages within nodes go through shared memory.
 void ExchangeDraft::share_memory() {
   landings_ = Landings::share(context_, run());
   landing_bytes_ = landings_ ? landings_->bytes() : 0;
-  all_or_none(comm(), [&] { make_executor(false); });
+  all_or_none(comm(), [&] { make_all_requests(false); });
 }
 
-void ExchangeDraft::make_executor(bool by_library) {
+void ExchangeDraft::make_all_requests(bool by_library) {
   staging_bytes_ = shared_ ? shared_->bytes() : 0;
-  std::unique_ptr<BatchRequests> requests;
   if (given_.sides.any()) {
-    requests = requests_on_device(by_library);
+    requests_ = requests_on_device(by_library);
   } else {
     auto& memory = given_.are_values && !shared_ ? value_memory() : host_memory();
-    requests = make_requests(run(), given_.send_buffer, given_.receive_buffer, memory, by_library);
-    if (shared_) requests = std::make_unique<SharedRequests>(shared_, address_, std::move(requests));
+    requests_ = make_requests(run(), given_.send_buffer, given_.receive_buffer, memory, by_library);
+    if (shared_) requests_ = std::make_unique<SharedRequests>(shared_, address_, std::move(requests_));
   }
-  executor_ = std::make_unique<Executor>(std::move(requests));
 }
 
 /// Stages data on a device, unless the path names another way.
@@ -147,7 +144,7 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
   const auto& machine = &memory == &host_memory() ? context_.machine : without_datatypes;
   const auto by_messages = [&](const Plan& of) {
     return std::make_unique<PersistentRequests>(of, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
-                                                memory, requests_, context_.send_limits());
+                                                memory, life_, context_.send_limits());
   };
   auto own = by_messages(landings_ ? landings_->rest_of(plan) : plan);
   const auto& buffers = own->buffers();
@@ -156,11 +153,11 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
                    buffers);
 }
 
-std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {
+std::unique_ptr<BatchRequests> ExchangeDraft::finish(bool are_edges_matched) {
   if (planning_) planning_->finish(are_edges_matched, [&] { take_plan(); });
   if (path_.is_shared) share_memory();
   if (by_library_) by_library_->connect(comm(), graph_);
-  return std::move(executor_);
+  return std::move(requests_);
 }
 
 }  // namespace commpass

@@ -11,7 +11,9 @@
 #include "runtime/context.hpp"
 #include "runtime/execute/batch_requests.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/typed_blocks.hpp"
+#include "runtime/neighbor/tried_requests.hpp"
 #include "runtime/neighbor/typed_exchange.hpp"
 
 namespace commpass {
@@ -49,7 +51,22 @@ struct Exchange::State {
   Decision decision;
   Bytes buffer_bytes = 0;
   Bytes bytes_to_other_nodes = 0;
-  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
+  std::shared_ptr<NeighborGraph> graph{};  ///< of a contender that may be gone: all ranks free it together
+  TriedRequests* tried = nullptr;          ///< those of the executor, if contenders are tried
+  std::unique_ptr<Executor> executor{};    ///< last, so that it goes first
+
+  /// Does something in start, test or wait, whose time counts while contenders are tried.
+  template <class Action>
+  auto run(Action action) {
+    struct Timed {
+      TriedRequests* tried;
+      double begin_s = MPI_Wtime();
+      ~Timed() { tried->add_time(MPI_Wtime() - begin_s); }
+    };
+    std::optional<Timed> timed;
+    if (tried && tried->is_timed()) timed.emplace(Timed{tried});
+    return action(*executor);
+  }
 
   /// Packs and unpacks in each exchange.
   void surround(std::unique_ptr<PackedRequests> packed) {

@@ -1,10 +1,14 @@
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
+#include <new>
 
 #include "model/mixed.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/choose/known_wisdom.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/piece_kernel.hpp"
@@ -14,15 +18,20 @@
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
+#include "runtime/neighbor/tried_requests.hpp"
 #include "runtime/plan/planning.hpp"
 #include "runtime/planned_exchanges.hpp"
 
 namespace commpass {
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
-void Exchange::start() { state_->executor->start(); }
-bool Exchange::test() { return state_->executor->test(); }
-void Exchange::wait() { state_->executor->wait(); }
+void Exchange::start() { state_->executor->start(); }  // whose time TriedRequests::begin() counts
+bool Exchange::test() {
+  return state_->run([](Executor& executor) { return executor.test(); });
+}
+void Exchange::wait() {
+  state_->run([](Executor& executor) { executor.wait(); });
+}
 const std::string& Exchange::strategy() const { return state_->decision.strategy; }
 std::optional<Seconds> Exchange::predicted_seconds() const { return state_->decision.predicted_s; }
 std::optional<Seconds> Exchange::measured_seconds() const { return state_->decision.measured_s; }
@@ -56,8 +65,12 @@ Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context
                                                 host_memory());
   else requests = std::move(by_messages);
   return Exchange(std::make_unique<Exchange::State>(
-      Exchange::State{context, address, std::move(decision), plan.transit_bytes + plan.packing_bytes + landing_bytes,
-                      bytes_to_other_nodes(plan, *context), std::make_unique<Executor>(std::move(requests))}));
+      Exchange::State{.context = context,
+                      .address = address,
+                      .decision = std::move(decision),
+                      .buffer_bytes = plan.transit_bytes + plan.packing_bytes + landing_bytes,
+                      .bytes_to_other_nodes = bytes_to_other_nodes(plan, *context),
+                      .executor = std::make_unique<Executor>(std::move(requests))}));
 }
 
 namespace {
@@ -67,25 +80,53 @@ struct Intent {
   Strategy strategy;
   std::optional<SelectionOptions> selection;  ///< unless the strategy is named
   Decision decision;
+  std::optional<WisdomKey> key{};     ///< see PlannedDecision
   DataPath path;                      ///< that is named
   PlanCache::Entry* known = nullptr;  ///< a known plan
   Failure failure;
 };
 
-/// The wish for a known plan. It includes whether the MPI library's communicator is free, on which all ranks must
-/// agree.
-std::uint64_t number_of_known(const PlanCache::Entry& entry) {
-  return mixed({entry.number, entry.has_free_graph() ? 1U : 0U});
+std::size_t number_of_incumbent(const Decision& decision) {
+  const auto& contenders = decision.contenders;
+  return static_cast<std::size_t>(std::ranges::find(contenders, decision.strategy, &Contender::strategy) -
+                                  contenders.begin());
 }
 
-Intent intend_known(PlanCache::Entry& entry, ExchangeDraft& draft, const Failure& before) {
+/// The wish for a known plan. It includes whether the MPI library's communicator is free, and what trials have found,
+/// on which all ranks must agree.
+/// @param found  by trials in exchanges of the pattern so far
+std::uint64_t number_of_known(const PlanCache::Entry& entry, const std::optional<TrialResult::Found>& found) {
+  return mixed({entry.number, entry.has_free_graph() ? 1U : 0U, found ? 1 + found->contender : 0});
+}
+
+/// A graph that is free, if the MPI library runs this.
+std::shared_ptr<NeighborGraph> free_graph(const PlanCache::Entry& entry, const KnownWay& way) {
+  return way.is_run_by_library && entry.has_free_graph() ? entry.graph : nullptr;
+}
+
+/// The decision that trials of the same pattern have led to.
+void take_result(Decision& decision, const TrialResult::Found& found) {
+  static_cast<Contender&>(decision) = decision.contenders[found.contender];
+  decision.measured_s = found.measured_s;
+  decision.explanation += decision.strategy + " was the fastest in exchanges of this pattern, which have tried them.\n";
+  decision.contenders.clear();
+}
+
+Intent intend_known(PlanCache::Entry& entry, const std::optional<TrialResult::Found>& found, ExchangeDraft& draft,
+                    const Failure& before) {
   Intent intent;
   intent.known = &entry;
   intent.failure = before;
   attempt(intent.failure, [&] {
-    intent.decision = entry.known->decision;
-    intent.path = entry.known->path;
-    draft.begin_again(*entry.known, entry.has_free_graph() ? entry.graph : nullptr);
+    const auto& known = *entry.known;
+    intent.decision = known.decision;
+    intent.key = known.key;
+    const auto number = found ? found->contender : known.trials ? number_of_incumbent(known.decision) : 0;
+    if (found) take_result(intent.decision, *found);
+    const auto& way = known.ways[number];
+    intent.path = way.path;
+    draft.use(intent.decision.requests);
+    draft.begin_again(way, free_graph(entry, way));
   });
   return intent;
 }
@@ -98,9 +139,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   draft.reset();
   attempt(intent.failure, [&] {
     const bool is_named = !name.empty();
-    auto how = how_to_choose(context, options.planner, options.planner_seconds);
-    // Starts of planned exchanges have no collective in which ranks could agree on trials.
-    if (how.planner == PlannerMode::adaptive) how.planner = PlannerMode::estimate;
+    const auto how = how_to_choose(context, options.planner, options.planner_seconds);
     if (is_named) {
       intent.strategy = parse_strategy(name);
       intent.path = intent.strategy.path;
@@ -127,8 +166,14 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             const DeviceUse& devices, Intent& intent) {
   intent.selection->added_value_bytes = given.added_value_bytes();
-  auto chosen = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
-                               [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
+  // Sums keep the order of their additions, and so their bits. Trials do not wait for a device. Of a family the caller
+  // has named all that may run.
+  auto& planner = intent.selection->how.planner;
+  if (planner == PlannerMode::adaptive &&
+      (given.sums || devices.is_used || intent.selection->automatic || !context.may_try_calls))
+    planner = PlannerMode::estimate;
+  auto [chosen, key] = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
+                                      [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
   all_or_none(context.comm.get(), [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
@@ -136,8 +181,9 @@ void decide(const Context& context, const Context::Address& address, const Buffe
     else intent.path = intent.strategy.path;
     chosen.strategy = to_string(intent.strategy);
   });
-  chosen.contenders.clear();
+  if (chosen.how.planner != PlannerMode::adaptive || context.layout.ranks() == 1) chosen.contenders.clear();
   intent.decision = std::move(chosen);
+  intent.key = std::move(key);
 }
 
 DeviceUse use_of_devices(const DeviceSides& sides) {
@@ -160,6 +206,107 @@ void tell_path(Decision& decision, const DataPath& named) {
   decision.strategy = std::move(strategy);
 }
 
+/// The contenders of a known plan, but for one that is planned already. Collective.
+std::vector<PlannedContender> plan_again(const Context& context, const Context::Address& address,
+                                         const BuffersAndEdges& given, const PlanCache::Entry& entry, std::size_t but) {
+  const auto& known = *entry.known;
+  std::vector<PlannedContender> planned;
+  std::deque<ExchangeDraft> drafts;
+  all_or_none(context.comm.get(), [&] {
+    planned.resize(known.ways.size());
+    for (std::size_t i = 0; i < known.ways.size(); ++i) {
+      auto& draft = drafts.emplace_back(context, address, given);
+      draft.use(known.decision.contenders[i].requests);
+      if (i != but) draft.begin_again(known.ways[i], free_graph(entry, known.ways[i]));
+    }
+  });
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (i == but) continue;
+    auto requests = drafts[i].finish(true);
+    planned[i] = {std::move(requests), known.ways[i], drafts[i].graph(), drafts[i].buffer_bytes()};
+  }
+  return planned;
+}
+
+/// Plans the contenders that the program's exchanges try. Collective.
+/// @param incumbent  is planned already
+/// @return in the order of the decision's contenders
+std::vector<PlannedContender> plan_all(const Context& context, const Context::Address& address,
+                                       const BuffersAndEdges& given, Intent& intent,
+                                       std::vector<PlannedContender> incumbent) {
+  const auto number = number_of_incumbent(intent.decision);
+  auto planned = intent.known ? plan_again(context, address, given, *intent.known, number)
+                              : plan_contenders(context, address, given, intent.decision.contenders, number);
+  planned[number_of_incumbent(intent.decision)] = std::move(incumbent.front());  // some may be gone
+  return planned;
+}
+
+/// What follows from trials in the program's exchanges, on this rank.
+struct Trying {
+  Exchange::State& state;
+  std::vector<Contender> contenders;
+  std::vector<Bytes> buffer_bytes, bytes_to_other_nodes;  ///< of each
+  std::shared_ptr<TrialResult> result;
+  std::optional<WisdomKey> key;
+  std::shared_ptr<const OwnCommunicator> told_on;  ///< see Context::Address
+
+  /// What needs memory is left out where there is none.
+  void take(std::size_t contender, TrialTimer& trials) {
+    auto& decision = state.decision;
+    if (!trials.is_over()) return without_memory([&] { static_cast<Contender&>(decision) = contenders[contender]; });
+    contenders[contender].measured_s = trials.median_s(contender);
+    without_memory([&] {
+      const auto text = explain(trials, contenders);
+      decision.explanation += "Measured in exchanges of the program" + text;
+      if (const auto tell = telling_of_trials(*state.context, "planned exchange")) tell("Measured" + text);
+    });
+    static_cast<Contender&>(decision) = std::move(contenders[contender]);
+    for (std::size_t i = 0; i < contenders.size(); ++i)
+      if (i != contender) state.buffer_bytes -= buffer_bytes[i];
+    state.bytes_to_other_nodes = bytes_to_other_nodes[contender];
+    result->keep({contender, decision.measured_s.value_or(0)});
+    if (key) without_memory([&] { keep_wisdom(*state.context->wisdom, *key, decision); });
+  }
+
+ private:
+  template <class Action>
+  static void without_memory(Action action) {
+    try {
+      action();
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): see take()
+    }
+  }
+};
+
+/// Requests that try contenders. @param told  where ranks tell each other times
+std::unique_ptr<TriedRequests> try_contenders(Exchange::State& state, std::vector<PlannedContender> planned,
+                                              const Context::Address& told, std::shared_ptr<TrialResult> result,
+                                              std::optional<WisdomKey> key) {
+  // Choosing has cost more.
+  constexpr double at_once_share = 0.1;
+  const auto& decision = state.decision;
+  Trying trying{state, decision.contenders, {}, {}, std::move(result), std::move(key), told.further};
+  std::vector<TriedRequests::Contender> contenders;
+  for (auto& each : planned) {
+    trying.buffer_bytes.push_back(each.way.path.is_shared ? 0 : each.buffer_bytes);
+    trying.bytes_to_other_nodes.push_back(bytes_to_other_nodes(*each.way.plan, *state.context));
+    contenders.push_back({std::move(each.requests), each.way.path.is_shared});
+  }
+  return std::make_unique<TriedRequests>(
+      std::move(contenders),
+      TriedRequests::Trials{number_of_incumbent(decision), at_once_share * decision.pricing_s, told.comm, told.tag,
+                            [trying = std::move(trying)](std::size_t contender, TrialTimer& trials) mutable {
+                              trying.take(contender, trials);
+                            }});
+}
+
+/// What is tried, for people.
+std::string describe_trials(std::span<const Contender> contenders) {
+  std::string names;
+  for (const auto& contender : contenders) names += (names.empty() ? "" : ", ") + contender.strategy;
+  return "Prices cannot tell which is the fastest, so exchanges of the program try: " + names + ".\n";
+}
+
 }  // namespace
 
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
@@ -175,8 +322,9 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   ExchangeDraft draft(*context, address, given);
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives, given.added_value_bytes());
-  const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft uses the graph
-  auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
+  const auto found = known && known->known->trials ? known->known->trials->found() : std::nullopt;
+  const auto wish = known ? number_of_known(*known, found) : number_of(name);  // before the draft uses the graph
+  auto intent = known ? intend_known(*known, found, draft, failure) : intend(*context, name, options, draft, failure);
   // If all ranks have the same wish, no broadcast is needed.
   auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), devices);
   const bool is_elsewhere = opening.is_same_strategy && known && known->known->is_on_device != opening.devices.is_used;
@@ -192,20 +340,34 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const bool shares_copies = intent.path.copies > 1 && opening.devices.is_used;
   if (shares_copies) draft.share_copies(intent.path.copies);
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
-  auto executor = draft.finish(are_edges_matched);
+  auto requests = draft.finish(are_edges_matched);
+  std::vector<PlannedContender> planned(1);
+  planned.front() = {std::move(requests), draft.way(), draft.graph(), draft.buffer_bytes()};
+  if (!intent.decision.contenders.empty()) planned = plan_all(*context, address, given, intent, std::move(planned));
+  if (planned.size() == 1) intent.decision.contenders.clear();
+  const bool has_trials = planned.size() > 1;
+  const auto told = has_trials ? context->next_address() : Context::Address();
+  auto result = intent.known ? intent.known->known->trials : nullptr;
+  if (has_trials && !intent.known)
+    insist([&] {
+      result = std::make_shared<TrialResult>();
+      intent.decision.explanation += describe_trials(intent.decision.contenders);
+    });
   const auto known_from_now_on = [&] {
-    return KnownPlan{options,
-                     {sends.begin(), sends.end()},
-                     {receives.begin(), receives.end()},
-                     intent.decision,
-                     draft.plan(),
-                     draft.is_run_by_library(),
-                     intent.path,
-                     opening.devices.is_used,
-                     given.added_value_bytes()};
+    KnownPlan plan{
+        options,    {sends.begin(), sends.end()}, {receives.begin(), receives.end()}, intent.decision, {}, result,
+        intent.key, opening.devices.is_used,      given.added_value_bytes()};
+    for (const auto& each : planned) plan.ways.push_back(each.way);
+    return plan;
   };
+  std::shared_ptr<NeighborGraph> graph;  // of the one that the MPI library runs
+  Bytes buffer_bytes = 0;
+  for (const auto& each : planned) {
+    if (each.graph) graph = each.graph;
+    buffer_bytes += each.buffer_bytes;
+  }
   if (intent.known) plans.use(*intent.known);
-  else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());
+  else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), graph);
   if (opening.devices.is_used) {
     insist([&] { tell_path(intent.decision, intent.path); });
     insist([&] { intent.decision.explanation += tell_packing(given); });
@@ -214,9 +376,18 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   *state = {context,
             std::move(address),
             std::move(intent.decision),
-            draft.buffer_bytes(),
+            buffer_bytes,
             bytes_to_other_nodes(draft.run(), *context),
-            std::move(executor)};
+            std::move(graph)};
+  std::unique_ptr<BatchRequests> running;
+  if (!has_trials) {
+    running = std::move(planned.front().requests);
+  } else {
+    auto tried = try_contenders(*state, std::move(planned), told, std::move(result), std::move(intent.key));
+    state->tried = tried.get();
+    running = std::move(tried);
+  }
+  state->executor = insist([&] { return std::make_unique<Executor>(std::move(running)); });
   return Exchange(std::move(state));
 }
 

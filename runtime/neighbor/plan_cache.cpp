@@ -42,7 +42,8 @@ void PlanCache::keep(const std::function<KnownPlan()>& make, std::shared_ptr<Nei
   entry = {.number = count_, .last_used = count_, .graph = std::move(graph)};
   try {
     entry.known.emplace(make());
-    entry.bytes = bytes_of(*entry.known->plan) + bytes_of(entry.known->sends) + bytes_of(entry.known->receives);
+    entry.bytes = bytes_of(entry.known->sends) + bytes_of(entry.known->receives);
+    for (const auto& way : entry.known->ways) entry.bytes += bytes_of(*way.plan);
   } catch (const std::bad_alloc&) {  // then all ranks plan it again
   }
   stay_within_memory();

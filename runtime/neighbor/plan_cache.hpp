@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,24 +10,56 @@
 #include <span>
 #include <vector>
 
+#include "model/route/strategy.hpp"
 #include "runtime/choose/decision.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/plan/plan.hpp"
+#include "selector/choose/wisdom.hpp"
 
 namespace commpass {
 
-/// A plan with its arguments on this rank. Refers to no buffer.
+/// How the edges of an exchange are run on this rank. Refers to no buffer.
+struct KnownWay {
+  std::shared_ptr<const Plan> plan;  ///< of the edges forwards
+  bool is_run_by_library = false;
+  DataPath path{};
+};
+
+/// The result of trials in exchanges of a pattern (TriedRequests), which the handles of this rank share. They may
+/// belong to different threads.
+class TrialResult {
+ public:
+  struct Found {
+    std::size_t contender = 0;
+    Seconds measured_s = 0;
+  };
+  std::optional<Found> found() const {
+    return is_found_.load(std::memory_order_acquire) ? std::optional(found_) : std::nullopt;
+  }
+  /// Only the first result counts.
+  void keep(const Found& found) {
+    if (is_taken_.exchange(true)) return;
+    found_ = found;
+    is_found_.store(true, std::memory_order_release);
+  }
+
+ private:
+  Found found_;
+  std::atomic<bool> is_taken_ = false, is_found_ = false;
+};
+
+/// A plan with its arguments on this rank.
 struct KnownPlan {
   ExchangeOptions options;
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
   Decision decision;
-  std::shared_ptr<const Plan> plan;
-  bool is_run_by_library = false;
-  DataPath path{};
-  bool is_on_device = false;    ///< did any rank have data on a device when it was chosen?
-  Bytes added_value_bytes = 0;  ///< see BuffersAndEdges; the plan is that of the edges forwards
+  std::vector<KnownWay> ways;             ///< of the decision's contenders; without these, that of the decision
+  std::shared_ptr<TrialResult> trials{};  ///< of contenders
+  std::optional<WisdomKey> key{};         ///< see decide_planned
+  bool is_on_device = false;              ///< did any rank have data on a device when it was chosen?
+  Bytes added_value_bytes = 0;            ///< see BuffersAndEdges
 };
 
 /// The last plans of a communicator. All ranks keep() and use() in the same order, so a plan has the same number on all

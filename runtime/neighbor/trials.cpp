@@ -8,6 +8,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "runtime/device/device_data.hpp"
+#include "runtime/execute/executor.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
@@ -65,34 +66,6 @@ std::vector<Contender> trials_for(const Decision& decision, bool shares) {
   return result;
 }
 
-/// Plans all of them, and leaves those in the decision that can be planned. Collective.
-std::vector<std::unique_ptr<Executor>> plan_trials(const Context& context, const Context::Address& address,
-                                                   const BuffersAndEdges& given, Decision& decision) {
-  std::vector<std::unique_ptr<Executor>> executors;
-  std::vector<Contender> planned;
-  std::vector<Strategy> strategies;
-  const bool shares = may_share_memory() && context.layout.max_ppn() > 1;
-  all_or_none(context.comm.get(), [&] {
-    decision.contenders = trials_for(decision, shares);
-    for (const auto& contender : decision.contenders) strategies.push_back(parse_strategy(contender.strategy));
-  });
-  for (std::size_t i = 0; i < strategies.size(); ++i) {
-    try {
-      ExchangeDraft draft(context, address, given);
-      draft.use(decision.contenders[i].requests);
-      auto executor = draft.make(strategies[i]);
-      if (strategies[i].path.is_shared != draft.has_landings()) continue;  // the same on every rank
-      executors.push_back(std::move(executor));
-      planned.push_back(decision.contenders[i]);
-    } catch (const MpiError&) {
-      throw;
-    } catch (const Error&) {  // the same on every rank
-    }
-  }
-  decision.contenders = std::move(planned);
-  return executors;
-}
-
 /// The user's stream on a device, whose work follows the exchange.
 struct UsersStream {
   std::optional<Device> device;  ///< nothing: no data is on a device
@@ -131,6 +104,39 @@ TrialTimer time_trials(MPI_Comm comm, std::span<const std::unique_ptr<Executor>>
 
 }  // namespace
 
+std::vector<PlannedContender> plan_contenders(const Context& context, const Context::Address& address,
+                                              const BuffersAndEdges& given, std::vector<Contender>& contenders,
+                                              std::optional<std::size_t> but) {
+  std::vector<PlannedContender> planned;
+  std::vector<Contender> kept;
+  std::vector<Strategy> strategies;
+  all_or_none(context.comm.get(), [&] {
+    for (const auto& contender : contenders) strategies.push_back(parse_strategy(contender.strategy));
+    planned.reserve(contenders.size());
+    kept.reserve(contenders.size());
+  });
+  for (std::size_t i = 0; i < strategies.size(); ++i) {
+    if (i == but) {
+      planned.emplace_back();
+      kept.push_back(std::move(contenders[i]));
+      continue;
+    }
+    try {
+      ExchangeDraft draft(context, address, given);
+      draft.use(contenders[i].requests);
+      auto requests = draft.make(strategies[i]);
+      if (strategies[i].path.is_shared != draft.has_landings()) continue;  // the same on every rank
+      planned.push_back({std::move(requests), draft.way(), draft.graph(), draft.buffer_bytes()});
+      kept.push_back(std::move(contenders[i]));
+    } catch (const MpiError&) {
+      throw;
+    } catch (const Error&) {  // the same on every rank
+    }
+  }
+  contenders = std::move(kept);
+  return planned;
+}
+
 void choose_by_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
                       Decision& decision) {
   const MPI_Comm comm = context.comm.get();
@@ -145,7 +151,11 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
     tried.receives = scratch->edges;
     if (given.sides.receives) tried.sides.receive_ends = Ends::reached;  // in one allocation
   });
-  const auto trials = plan_trials(context, address, tried, decision);
+  const bool shares = may_share_memory() && context.layout.max_ppn() > 1;
+  all_or_none(comm, [&] { decision.contenders = trials_for(decision, shares); });
+  std::vector<std::unique_ptr<Executor>> trials;
+  for (auto& contender : plan_contenders(context, address, tried, decision.contenders))
+    trials.push_back(insist([&] { return std::make_unique<Executor>(std::move(contender.requests)); }));
   if (trials.empty()) return;  // planning then reports the error
   auto timer = time_trials(comm, trials, users, decision.how.seconds);
   all_or_none(comm, [&] {

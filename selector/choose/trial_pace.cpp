@@ -54,7 +54,9 @@ std::int64_t TrialPace::end_round(TrialTimer& trials) {
   if (trials.is_warm() && count > 0)
     telling_s_ = std::min(telling_s_, std::max(elapsed_of_all_s() - sum_s, 0.0) / static_cast<double>(count));
   earn(wait_ + count, times[incumbent_] > 0 ? times[incumbent_] : call_s_);
-  budget_.spend(std::max(elapsed_of_all_s() - static_cast<double>(count) * call_s_, 0.0));
+  // Where ranks do not begin together, one with little to do has hardly any time elapsed.
+  const auto all_s = std::max(elapsed_of_all_s(), sum_s);
+  budget_.spend(std::max(all_s - static_cast<double>(count) * call_s_, 0.0));
   trials.end_round();
   if (trials.is_over()) return 0;
   Seconds extra_s = 0;

@@ -30,8 +30,9 @@ class TrialPace {
 
   /// @param incumbent      the contender that runs calls that are no trials
   /// @param preparation_s  expected extra time of the first round, which prepares contenders
-  TrialPace(std::size_t contenders, std::size_t incumbent, Seconds preparation_s)
-      : incumbent_(incumbent), preparation_s_(preparation_s), told_(contenders + 1) {}
+  /// @param at_once_s      extra time that needs no calls to pay for it
+  TrialPace(std::size_t contenders, std::size_t incumbent, Seconds preparation_s, Seconds at_once_s = 0)
+      : budget_(at_once_s), incumbent_(incumbent), preparation_s_(preparation_s), told_(contenders + 1) {}
 
   /// Is it known what a call takes? Else the next trial is a call of the incumbent, and no part of a round.
   bool knows_call() const { return timed_calls_ == timed_calls; }
@@ -54,7 +55,7 @@ class TrialPace {
   std::int64_t wait_for(Seconds extra_s);
   Seconds elapsed_of_all_s() const { return -told_.back(); }
 
-  TrialBudget budget_{0};
+  TrialBudget budget_;
   std::size_t incumbent_;
   Seconds preparation_s_;
   std::vector<Seconds> told_;  // times of contenders, and the least elapsed time, negative: it is a maximum, too

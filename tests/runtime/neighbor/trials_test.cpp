@@ -1,13 +1,15 @@
-// Strategies are timed before one is planned: slow ones are dropped, and ranks agree.
+// Strategies are timed before one is planned, or in the program's exchanges: slow ones are dropped, and ranks agree.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/support.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
@@ -18,6 +20,7 @@ namespace {
 // Only these calls advance the clock: results do not depend on the load of the machine.
 constexpr unsigned call_us = 1000;
 double clock_s = 0;
+double reading_s = 0;  // of the clock
 
 // Delays of starts of the MPI library's collective, of persistent requests, and of immediate ones.
 unsigned library_delay_us = 0, own_delay_us = 0, immediate_delay_us = 0;
@@ -28,7 +31,7 @@ void delay(unsigned microseconds) { clock_s += (call_us + microseconds) * 1e-6; 
 
 extern "C" {
 
-double MPI_Wtime() { return clock_s; }
+double MPI_Wtime() { return clock_s += reading_s; }
 int MPI_Ineighbor_alltoallw(const void* sent, const int send_counts[], const MPI_Aint send_offsets[],
                             const MPI_Datatype send_types[], void* received, const int receive_counts[],
                             const MPI_Aint receive_offsets[], const MPI_Datatype receive_types[], MPI_Comm comm,
@@ -228,6 +231,214 @@ TEST(TrialsByEnvironment, AreMadeAsRankZeroSays) {
   auto local = test::local_part(test::random_pattern(size_of(), 5), rank_of(), 3, 1);
   const auto exchange = test::plan_local(communicator, local);
   EXPECT_EQ(exchange.explanation().find("Measured") != std::string::npos, size_of() > 1);
+}
+
+/// Trials in the program's own exchanges.
+class TrialsOfPrograms : public Trials {
+ protected:
+  static constexpr unsigned slower_us = call_us;
+
+  /// Of an exchange whose choice takes so long that its trials need not wait for a share of the time of calls.
+  static Exchange plan_adaptively(Communicator& communicator, test::LocalExchange& local) {
+    reading_s = 100;
+    auto exchange = test::plan_local(communicator, local, options(PlannerMode::adaptive));
+    reading_s = 0;
+    return exchange;
+  }
+  Exchange plan_adaptively() { return plan_adaptively(communicator_, local_); }
+  /// Checks the data of exchanges until their trials are over. @return how many; negative: they failed or did not end
+  static int end_trials(Exchange& exchange, test::LocalExchange& local, int most = 2000) {
+    for (int turn = 0; turn < most; ++turn) {
+      if (!everywhere(delivers(exchange, local, static_cast<unsigned>(turn)))) return -1;
+      if (says(exchange, "Measured")) return turn + 1;
+    }
+    return -1;
+  }
+};
+
+TEST_F(TrialsOfPrograms, FindThatTheCheapestIsNotTheFastest) {
+  if (size_of() == 1) return;
+  own_delay_us = immediate_delay_us = slower_us;
+  auto exchange = plan_adaptively();
+  ASSERT_TRUE(everywhere(exchange.strategy() != "mpi"));
+  EXPECT_TRUE(says(exchange, "Prices cannot tell")) << exchange.explanation();
+  ASSERT_GT(end_trials(exchange, local_), 0) << exchange.explanation();
+  ASSERT_TRUE(is_common(exchange.strategy()) && is_common(exchange.explanation()));
+  ASSERT_TRUE(everywhere(exchange.strategy() == "mpi")) << exchange.explanation();
+  EXPECT_TRUE(says(exchange, "Kept: mpi")) << exchange.explanation();
+  EXPECT_TRUE(exchange.measured_seconds());
+  ASSERT_TRUE(delivers(exchange, local_));
+}
+
+// Without more, a hundredth of the time of exchanges.
+TEST_F(TrialsOfPrograms, WaitForExchangesThatPayForThem) {
+  if (size_of() != 2) return;
+  library_delay_us = call_us;
+  auto exchange = plan(options(PlannerMode::adaptive));
+  EXPECT_GT(end_trials(exchange, local_, 20000), 700) << "seven rounds lose more than the time of an exchange";
+  ASSERT_TRUE(everywhere(exchange.strategy() != "mpi")) << exchange.explanation();
+}
+
+TEST_F(TrialsOfPrograms, FindThatTheLibraryIsSlow) {
+  if (size_of() == 1) return;
+  library_delay_us = slower_us;
+  auto exchange = plan_adaptively();
+  ASSERT_GT(end_trials(exchange, local_), 0) << exchange.explanation();
+  ASSERT_TRUE(everywhere(exchange.strategy() != "mpi")) << exchange.explanation();
+  EXPECT_TRUE(says(exchange, "faster than mpi beyond doubt")) << exchange.explanation();
+}
+
+// What one rank finds, all do.
+TEST_F(TrialsOfPrograms, GiveAllRanksTheTimesOfTheSlowest) {
+  if (size_of() == 1) return;
+  if (rank_of() == size_of() - 1) own_delay_us = immediate_delay_us = slower_us;
+  auto exchange = plan_adaptively();
+  ASSERT_GT(end_trials(exchange, local_), 0) << exchange.explanation();
+  ASSERT_TRUE(is_common(exchange.explanation()));
+  ASSERT_TRUE(everywhere(exchange.strategy() == "mpi")) << exchange.explanation();
+}
+
+TEST_F(TrialsOfPrograms, AreNotMadeWherePricesAreClear) {
+  auto machine = test::some_machine();
+  machine.verdict = Verdict{};
+  Communicator clear(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 1)});
+  for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive}) {
+    counted = {};
+    const auto exchange = test::plan_local(clear, local_, options(mode));
+    static test::Calls of_estimate;
+    if (mode == PlannerMode::estimate) of_estimate = counted;
+    EXPECT_EQ(counted, of_estimate);
+    EXPECT_FALSE(says(exchange, "Prices cannot tell")) << exchange.explanation();
+  }
+}
+
+// Ranks begin them, and wait for them, in different orders. Data is right in each turn, and each ends its trials.
+TEST_F(TrialsOfPrograms, MayBeInFlightTogether) {
+  if (size_of() == 1) return;
+  own_delay_us = immediate_delay_us = slower_us;
+  constexpr std::size_t count = 3;
+  std::vector<test::LocalExchange> locals(count, local_);
+  std::vector<Exchange> exchanges;
+  for (auto& local : locals) exchanges.push_back(plan_adaptively(communicator_, local));
+  const auto all_are_over = [&] {
+    return std::ranges::all_of(exchanges, [](const auto& each) { return says(each, "Measured"); });
+  };
+  unsigned turn = 0;
+  for (; turn < 5000 && !everywhere(all_are_over()); ++turn) {
+    const auto number = [&](std::size_t i, unsigned by) { return (i + by + static_cast<unsigned>(rank_of())) % count; };
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto own = number(i, turn);
+      test::fill(locals[own], rank_of(), turn + static_cast<unsigned>(own));
+      exchanges[own].start();
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& exchange = exchanges[number(i, turn / 3)];
+      if (i == 0)
+        while (!exchange.test()) {}
+      exchange.wait();
+    }
+    bool is_right = true;
+    for (auto& local : locals)
+      is_right = is_right && local.receive_buffer == test::naive_exchange(local, MPI_COMM_WORLD);
+    ASSERT_TRUE(everywhere(is_right)) << turn;
+  }
+  EXPECT_LT(turn, 5000U);
+  for (const auto& exchange : exchanges) ASSERT_TRUE(everywhere(exchange.strategy() == "mpi"));
+}
+
+// However far trials have come, and in flight.
+TEST_F(TrialsOfPrograms, EndWithTheirHandle) {
+  for (int turns = 0; turns < 60; turns += turns < 30 ? 1 : 7) {
+    auto exchange = plan_adaptively();
+    for (int turn = 0; turn < turns; ++turn) ASSERT_TRUE(delivers(exchange, local_, static_cast<unsigned>(turn)));
+    test::fill(local_, rank_of(), 99);
+    exchange.start();
+    std::optional<Exchange> moved(std::move(exchange));
+    moved.reset();
+    ASSERT_TRUE(everywhere(local_.receive_buffer == test::naive_exchange(local_, MPI_COMM_WORLD))) << turns;
+  }
+  auto after = plan({});
+  ASSERT_TRUE(delivers(after, local_));
+}
+
+// Of a pattern in which ranks without neighbours could run ahead.
+TEST_F(TrialsOfPrograms, GoOnWhereRanksHaveNoNeighbours) {
+  if (size_of() < 3) return;
+  Pattern pattern{size_of(), {{0, 1, 100}}};
+  auto local = test::local_part(pattern, rank_of(), 3, 1);
+  own_delay_us = immediate_delay_us = slower_us;
+  constexpr unsigned fillings = 5;
+  std::vector<std::vector<std::byte>> expected;
+  for (unsigned i = 0; i < fillings; ++i) {
+    test::fill(local, rank_of(), i);
+    expected.push_back(test::naive_exchange(local, MPI_COMM_WORLD));
+  }
+  auto exchange = plan_adaptively(communicator_, local);
+  bool is_right = true;
+  for (unsigned turn = 0; turn < 300; ++turn) {
+    test::fill(local, rank_of(), turn % fillings);
+    exchange.start();
+    exchange.wait();
+    is_right = is_right && local.receive_buffer == expected[turn % fillings];
+  }
+  ASSERT_TRUE(everywhere(is_right));
+}
+
+TEST_F(TrialsOfPrograms, AreNotRepeatedWhenAllRanksKnowTheirResult) {
+  if (size_of() == 1) return;
+  own_delay_us = immediate_delay_us = slower_us;
+  auto first = plan_adaptively();
+  auto second = plan_adaptively();  // tries as well
+  EXPECT_TRUE(says(second, "Prices cannot tell"));
+  ASSERT_TRUE(delivers(second, local_));
+  ASSERT_GT(end_trials(first, local_), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  counted = {};
+  auto third = plan_adaptively();
+  EXPECT_EQ(counted.collectives() - counted.communicators, 1);
+  ASSERT_TRUE(everywhere(third.strategy() == "mpi"));
+  EXPECT_EQ(third.measured_seconds(), first.measured_seconds());
+  EXPECT_TRUE(says(third, "was the fastest in exchanges of this pattern")) << third.explanation();
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    ASSERT_TRUE(delivers(third, local_, turn));
+    ASSERT_TRUE(delivers(second, local_, turn));
+  }
+}
+
+TEST_F(TrialsOfPrograms, BecomeWisdom) {
+  if (size_of() == 1) return;
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("wisdom.json");
+  own_delay_us = immediate_delay_us = slower_us;
+  communicator_.use_wisdom(file);
+  auto exchange = plan_adaptively();
+  ASSERT_GT(end_trials(exchange, local_), 0);
+  Communicator later(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 1)});
+  later.use_wisdom(file);
+  for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure}) {
+    const auto known = test::plan_local(later, local_, options(mode));
+    EXPECT_EQ(says(known, "it was measured before"), mode != PlannerMode::measure) << known.explanation();
+  }
+}
+
+TEST_F(TrialsOfPrograms, GiveMemoryBack) {
+  if (size_of() == 1) return;
+  own_delay_us = immediate_delay_us = slower_us;
+  const auto alone = plan({"mpi"});
+  auto exchange = plan_adaptively();
+  ASSERT_GT(end_trials(exchange, local_), 0);
+  ASSERT_TRUE(everywhere(exchange.strategy() == "mpi"));
+  EXPECT_EQ(exchange.buffer_bytes(), alone.buffer_bytes());
+  EXPECT_EQ(exchange.bytes_to_other_nodes(), alone.bytes_to_other_nodes());
+}
+
+TEST_F(TrialsOfPrograms, AreNotOfANamedStrategyOrAFamily) {
+  auto with = options(PlannerMode::adaptive);
+  for (const char* name : {"two-step", "tuna,radix=auto"}) {
+    if (size_of() < 3) continue;
+    with.strategy = name;
+    EXPECT_FALSE(says(plan(with), "Prices cannot tell"));
+  }
 }
 
 }  // namespace
