@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "bench/calls_in_turn.hpp"
@@ -171,31 +172,42 @@ struct Compared : ComparedInTurn {
   std::string strategy;
 };
 
-/// What `measure` has chosen, and the library's call.
-Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
-  Edges edges(communicator, 1, bytes, 0);
-  ExchangeOptions options;
-  options.planner = PlannerMode::measure;
-  auto exchange =
-      communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, options);
-  OwnCall own(communicator, edges);
-  const auto run = [&] {
-    exchange.start();
-    exchange.wait();
-  };
-  return {compare_in_turn(pairs, run, [&] { own.exchange(); }), exchange.strategy()};
+void run_once(Exchange& exchange) {
+  exchange.start();
+  exchange.wait();
 }
 
-Json compare_all(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
+Exchange plan_by(PlannerMode mode, Communicator& communicator, Edges& edges) {
+  ExchangeOptions options;
+  options.planner = mode;
+  options.anew = true;
+  return communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, options);
+}
+
+/// What a mode has chosen, when its trials are over, and the library's call.
+Compared compare_chosen(PlannerMode mode, Communicator& communicator, Bytes bytes, int pairs) {
+  constexpr int trials_max = 20000;
+  Edges edges(communicator, 1, bytes, 0);
+  auto exchange = plan_by(mode, communicator, edges);
+  for (int i = 0; i < trials_max && mode == PlannerMode::adaptive && !exchange.measured_seconds(); ++i)
+    run_once(exchange);
+  OwnCall own(communicator, edges);
+  return {compare_in_turn(
+              pairs, [&] { run_once(exchange); }, [&] { own.exchange(); }),
+          exchange.strategy()};
+}
+
+Json compare_all(PlannerMode mode, Communicator& communicator, const OutputOptions& options, bool shown,
+                 Json& summary) {
   constexpr Bytes kibibyte = 1024;
   if (shown)
-    fmt::print("\n{:>10} {:>22} {:>22} {:>7} {:>16}\n", "bytes", "chosen by measuring", "MPI_Neighbor_alltoallv",
-               "ratio", "95 %");
+    fmt::print("\n{:>10} {:>22} {:>22} {:>7} {:>16}\n", "bytes", fmt::format("chosen by {}", name_of(mode)),
+               "MPI_Neighbor_alltoallv", "ratio", "95 %");
   Json cases;
   double least_ratio = 0;
   for (const Bytes bytes : {Bytes{8}, Bytes{64}, Bytes{512}, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte,
                             1024 * kibibyte, 4096 * kibibyte}) {
-    const auto compared = compare_measured(communicator, bytes, options.quick ? 201 : 1001);
+    const auto compared = compare_chosen(mode, communicator, bytes, options.quick ? 201 : 1001);
     const auto& ratio = compared.ratio;
     least_ratio = std::max(least_ratio, ratio.low);
     if (shown)
@@ -208,7 +220,79 @@ Json compare_all(Communicator& communicator, const OutputOptions& options, bool 
                      {"ratio_low", ratio.low},
                      {"ratio_high", ratio.high}});
   }
-  summary["measured_over_own_call_low_max"] = least_ratio;
+  summary[mode == PlannerMode::measure ? "measured_over_own_call_low_max" : "adaptive_over_own_call_low_max"] =
+      least_ratio;
+  return cases;
+}
+
+constexpr int batches = 200, calls_of_batch = 50;
+
+/// Of the times of batches on the slowest rank: what is added to as many medians, without batches in which a rank has
+/// waited for a processor, and the time of all as by the median.
+struct Added {
+  Seconds added_s = 0, all_s = 0;
+  explicit Added(const std::vector<Seconds>& batches_s) {
+    constexpr Seconds waiting_s = 0.5e-3;
+    const Seconds batch_s = median(batches_s);
+    all_s = batches * batch_s;
+    for (const auto seconds : batches_s)
+      if (seconds - batch_s < waiting_s) added_s += seconds - batch_s;
+  }
+  double share() const { return added_s / all_s; }
+};
+
+/// What trials add to 10 000 exchanges of a plan, and contenders to the plan.
+Json cost_of_planned_trials(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
+  constexpr Bytes kibibyte = 1024;
+  if (shown)
+    fmt::print("\n{:>10} {:>18} {:>18} {:>16} {:>16} {:>16} {:>12}\n", "bytes", "plan by estimate", "plan by adaptive",
+               "10 000 exchanges", "estimate adds", "adaptive adds", "decided after");
+  Json cases;
+  double share_max = 0;
+  for (const Bytes bytes : {Bytes{8}, Bytes{512}, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte}) {
+    Edges edges(communicator, 1, bytes, 0);
+    std::vector<double> shares[2], decided;
+    std::vector<Seconds> plan_s[2], all_s;
+    for (int repetition = options.quick ? 11 : 41; repetition > 0; --repetition)
+      for (const bool is_tried : {false, true}) {
+        std::optional<Exchange> exchange;
+        plan_s[is_tried].push_back(time_exchange(MPI_COMM_WORLD, [&] {
+          exchange.emplace(plan_by(is_tried ? PlannerMode::adaptive : PlannerMode::estimate, communicator, edges));
+        }));
+        MPI_Barrier(MPI_COMM_WORLD);
+        std::vector<Seconds> batches_s(batches);
+        int exchanges = 0, first = 0;
+        for (auto& seconds : batches_s)
+          seconds = seconds_of([&] {
+            for (int i = 0; i < calls_of_batch; ++i) {
+              run_once(*exchange);
+              ++exchanges;
+              if (first == 0 && exchange->measured_seconds()) first = exchanges;
+            }
+          });
+        MPI_Allreduce(MPI_IN_PLACE, batches_s.data(), batches, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        const Added added(batches_s);
+        shares[is_tried].push_back(added.share());
+        if (!is_tried) continue;
+        all_s.push_back(added.all_s);
+        decided.push_back(first == 0 ? exchanges : first);
+      }
+    const double share = median(shares[true]);
+    share_max = std::max(share_max, share);
+    if (shown)
+      fmt::print("{:>10} {:>18} {:>18} {:>16} {:>15.2f}% {:>15.2f}% {:>12.0f}\n",
+                 format_bytes(static_cast<double>(bytes)), format_seconds(median(plan_s[false])),
+                 format_seconds(median(plan_s[true])), format_seconds(median(all_s)), 100 * median(shares[false]),
+                 100 * share, median(decided));
+    cases.push_back({{"bytes", bytes},
+                     {"plan_by_estimate_s", median(plan_s[false])},
+                     {"plan_by_adaptive_s", median(plan_s[true])},
+                     {"exchanges_s", median(all_s)},
+                     {"share_of_estimate", median(shares[false])},
+                     {"share", share},
+                     {"decided_after", median(decided)}});
+  }
+  summary["trials_share_of_10000_exchanges_max"] = share_max;
   return cases;
 }
 
@@ -241,8 +325,7 @@ Json compare_all_calls(Communicator& communicator, PlannerMode mode, const Outpu
 /// Trials fall into less than half of the batches: they add what these take beyond as many medians. A batch that takes
 /// 0.5 ms more is left out: a rank has waited for a processor.
 Json cost_of_trials(PlannerMode mode, const OutputOptions& options, bool shown, Json& summary) {
-  constexpr int batches = 200, calls = 50, kibibyte = 1024;  // calls of a batch
-  constexpr Seconds waiting_s = 0.5e-3;
+  constexpr int kibibyte = 1024;
   AlltoallvOptions with;
   with.planner = mode;
   if (shown)
@@ -267,17 +350,14 @@ Json cost_of_trials(PlannerMode mode, const OutputOptions& options, bool shown, 
         };
         MPI_Barrier(MPI_COMM_WORLD);
         std::vector<Seconds> batches_s(1 + batches);  // the first call is the first one
-        for (auto& seconds : batches_s) seconds = call_some(&seconds == batches_s.data() ? 1 : calls);
+        for (auto& seconds : batches_s) seconds = call_some(&seconds == batches_s.data() ? 1 : calls_of_batch);
         MPI_Allreduce(MPI_IN_PLACE, batches_s.data(), 1 + batches, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         const Seconds first_s = batches_s.front();
         batches_s.erase(batches_s.begin());
-        const Seconds batch_s = median(batches_s), all_s = batches * batch_s;
-        Seconds added_s = 0;
-        for (const auto seconds : batches_s)
-          if (seconds - batch_s < waiting_s) added_s += seconds - batch_s;
-        calls_s.push_back(all_s);
-        shares.push_back(added_s / all_s);
-        pricing_shares.push_back((first_s - batch_s / calls) / all_s);
+        const Added added(batches_s);
+        calls_s.push_back(added.all_s);
+        shares.push_back(added.share());
+        pricing_shares.push_back(first_s / added.all_s - 1.0 / (batches * calls_of_batch));
       }
       const auto [least, most] = std::ranges::minmax(shares);
       const double share = median(shares), pricing_share = median(pricing_shares);
@@ -303,7 +383,9 @@ Json run_all(const OutputOptions& options, bool shown) {
   json["communicators"] = open_communicators(options, shown, summary);
   Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
   json["plans"] = plan_twice(communicator, options, shown, summary);
-  json["measured"] = compare_all(communicator, options, shown, summary);
+  json["measured"] = compare_all(PlannerMode::measure, communicator, options, shown, summary);
+  json["tried"] = compare_all(PlannerMode::adaptive, communicator, options, shown, summary);
+  json["planned_trials"] = cost_of_planned_trials(communicator, options, shown, summary);
   for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure}) {
     Communicator of_mode(MPI_COMM_WORLD, generic_profile().machine);
     auto& of_calls = json["calls"][name_of(mode)];

@@ -30,12 +30,12 @@ struct ExchangeOptions {
   bool any_buffers = false;
   /// Plan it as the first of its pattern, even if it is not (runtime/neighbor/plan_cache.hpp): to time planning.
   bool anew = false;
-  /// Choose by prices alone (estimate, and adaptive, whose trials are calls that recur), or by timing the few best
-  /// (measure) or all strategies that are considered (patient), the MPI library's own collective among them; nothing:
-  /// COMMPASS_PLANNER, else estimate. A named strategy is not timed. Timing pays only if exchanges run many times, and
-  /// reads the send buffer.
+  /// Choose by prices alone (estimate), by timing those that prices cannot tell apart in the first exchanges of the
+  /// program (adaptive), or by timing the few best (measure) or all strategies that are considered (patient) before;
+  /// the MPI library's own collective is among them. Nothing: COMMPASS_PLANNER, else estimate. A named strategy is not
+  /// timed. Timing pays only if exchanges run many times; before the first one it reads the send buffer.
   std::optional<PlannerMode> planner{};
-  /// The time for timed exchanges, besides planning them; nothing: 0.1 s, or 1 s if patient.
+  /// The time for exchanges that are timed before, besides planning them; nothing: 0.1 s, or 1 s if patient.
   std::optional<Seconds> planner_seconds{};
   /// Edges hold small values, as those of indexed exchanges: pieces of messages are copied by loops over values, and
   /// priced so. The same on every rank.
@@ -58,7 +58,8 @@ class Exchange {
   /// Completes the exchange. @throws MpiError
   void wait();
 
-  /// The strategy that runs, in text form.
+  /// The strategy that runs, in text form; while trials go on (PlannerMode::adaptive), between them. They change this
+  /// and the following properties in start().
   const std::string& strategy() const;
   /// Its predicted seconds for one exchange; nothing if it was named, or the profile has no price for the layout.
   std::optional<Seconds> predicted_seconds() const;

@@ -90,6 +90,7 @@ class Case {
     auto order = common_.order(count());
     if (repetition == 0) {
       for (const int number : order) with(number, "is planned", [](Trial& trial) { trial.plan(); });
+      for (const int number : order) with(number, "tries strategies", [&](Trial& trial) { try_strategies(trial); });
     }
     const auto is_free = [&](int number) {
       const auto& trial = trials_[static_cast<std::size_t>(number)];
@@ -109,6 +110,14 @@ class Case {
       next.pop_back();
       if (own_.one_in(3)) test_some();
     }
+  }
+
+  /// Where trials that the exchange may have are under way, or over, when it meets others.
+  static void try_strategies(Trial& trial) {
+    constexpr int times_max = 60;
+    const bool may_try =
+        trial.place.tries && trial.manner == Manner::persistent && trial.strategy.starts_with("chosen");
+    if (may_try) trial.run_together(Draw(key_of(trial.key, 1)).small(times_max));
   }
 
   /// Runs an action, after which a failure or a hang is known to be in it.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -129,8 +130,11 @@ void make_place(Place& place, const Switches& switches, std::uint64_t key) {
   const std::vector<std::string> profiles{"lassen", "tioga", "", "", ""};
   place.profile = ours.pick(profiles);
   const CommunicatorOptions options{place.layout_text};
+  place.tries = switches.with("trials") && ours.one_in(3);
+  if (place.tries) setenv("COMMPASS_PLANNER", "adaptive", 1);  // NOLINT(concurrency-mt-unsafe): there are no threads
   if (place.profile.empty()) place.communicator.emplace(place.parent, draw_machine(ours), options);
   else place.communicator.emplace(place.parent, place.profile, options);
+  if (place.tries) unsetenv("COMMPASS_PLANNER");  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace commpass::random_test

@@ -22,6 +22,7 @@ struct Place {
   std::uint64_t key = 0;  ///< of what its ranks draw
   std::string profile;    ///< of its machine; empty: drawn
   std::string layout_text;
+  bool tries = false;  ///< do its exchanges try strategies?
   std::optional<Layout> layout;
   std::optional<Communicator> communicator;
 

@@ -52,6 +52,7 @@ constexpr std::array features{
     Feature{"lower-bound", "and with a negative lower bound"},
     Feature{"mpi", "the strategy mpi"},
     Feature{"automatic", "strategies that are not named"},
+    Feature{"trials", "communicators whose exchanges try strategies that are not named"},
     Feature{"drop", "handles that are destroyed in flight, and before their communicator or after it"},
     Feature{"parts", "communicators of some ranks, and in another order"},
     Feature{"several", "several exchanges in flight"}};

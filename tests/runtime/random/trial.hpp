@@ -37,6 +37,14 @@ class Trial {
   virtual void complete() {}
   /// Destroys its handle in flight. @throws Failure where that breaks a promise
   virtual void drop() {}
+  /// Begins and completes it a few times, in which it tries strategies, if that is to be. All ranks do so now.
+  void run_together(int times) {
+    constexpr int first = 1000;  // beyond the repetitions of a case
+    for (int i = 0; i < times; ++i) {
+      begin(first + i);
+      complete();
+    }
+  }
   /// Moves its handle.
   virtual void move_handle() {}
 
