@@ -249,7 +249,7 @@ Json cost_of_planned_trials(Communicator& communicator, const OutputOptions& opt
                "10 000 exchanges", "estimate adds", "adaptive adds", "decided after");
   Json cases;
   double share_max = 0;
-  for (const Bytes bytes : {Bytes{8}, Bytes{512}, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte}) {
+  for (const Bytes bytes : {Bytes{8}, Bytes{512}, 4 * kibibyte, 32 * kibibyte}) {
     Edges edges(communicator, 1, bytes, 0);
     std::vector<double> shares[2], decided;
     std::vector<Seconds> plan_s[2], all_s;

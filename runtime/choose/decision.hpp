@@ -45,6 +45,7 @@ struct Decision : Contender {
   std::string explanation{};
   HowToChoose how{};                    ///< as all ranks have agreed
   std::vector<Contender> contenders{};  ///< those to be timed; with estimate none
+  std::optional<double> calls{};        ///< of a planned exchange, as all ranks have agreed
   bool is_of_family = false;            ///< was a family named (SelectionOptions::automatic)?
   double from_bytes = 0;                ///< it holds for blocks of this mean size on
   Seconds pricing_s = 0;                ///< how long pricing took
@@ -54,7 +55,7 @@ struct Decision : Contender {
   void take_fastest(TrialTimer& trials);
 };
 
-/// The decisions of rank 0 on every rank, but for `how.planner` and `is_of_family`. Collective.
+/// The decisions of rank 0 on every rank, but for `how.planner`, `calls` and `is_of_family`. Collective.
 /// @param decide  is called on rank 0 alone @throws its exception, on every rank
 std::vector<Decision> decided_by_rank_0(MPI_Comm comm, const std::function<std::vector<Decision>()>& decide);
 

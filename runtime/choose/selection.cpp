@@ -62,7 +62,7 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
 /// The contenders that a program's exchanges try, the methods of programs without Commpass first: the first of the
 /// ranking, and those that prices cannot tell from it. None where all prices are clear.
 template <class ContenderOf>
-std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Machine& machine,
+std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
                                        const SelectionOptions& options, ContenderOf contender_of) {
   constexpr Bytes buffered_bytes_max = Bytes{64} << 20;  // as the plans that a communicator keeps
   const auto ties = find_ties(ranking, uncertainty_for_trials(machine), options.calls);
@@ -77,7 +77,15 @@ std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const
   auto tied = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
   if (tied.size() < 2) return {};
   auto contenders = with_programs_methods(tied, NeighborhoodCollective::is_available());
-  // The library's call, standard and the incumbent are the first ones.
+  // The library's call, standard, the incumbent, and that one through memory of a node are the first ones.
+  const auto& incumbent = tied.front().strategy;
+  const auto shared = through_node_memory(parse_strategy(incumbent));
+  if (shared && to_string(*shared) != incumbent && may_share_memory() && layout.max_ppn() > 1) {
+    const auto priced = std::ranges::find(tied, to_string(*shared), &Contender::strategy);
+    std::erase_if(contenders, [&](const Contender& each) { return each.strategy == to_string(*shared); });
+    contenders.insert(std::ranges::find(contenders, incumbent, &Contender::strategy) + 1,
+                      priced == tied.end() ? Contender{to_string(*shared)} : *priced);
+  }
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
   return contenders;
 }
@@ -95,7 +103,7 @@ Decision decision_of(const Alternatives& alternatives, const Layout& layout, con
   return {contender_of(ranking.front()),
           explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
           {},
-          is_tried_later ? tied_contenders(allowed, machine, options, contender_of)
+          is_tried_later ? tied_contenders(allowed, layout, machine, options, contender_of)
                          : contenders_of(allowed, options.how.planner, contender_of)};
 }
 
@@ -146,7 +154,6 @@ std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, con
 /// Prices strategies for the whole pattern, or for a random one with the same totals.
 Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                           const Totals& totals, const SelectionOptions& options) {
-  const double begin_s = MPI_Wtime();
   const bool is_gathered = totals.edges <= options.most_edges_gathered;
   auto pattern = is_gathered ? gather_pattern(comm, sends) : Pattern();
   std::size_t at_once = 1;
@@ -168,9 +175,9 @@ Decision decide_by_prices(MPI_Comm comm, const Layout& layout, const Machine& ma
                            layout, machine, options);
     if (!is_gathered) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
-  decision.pricing_s = MPI_Wtime() - begin_s;
   decision = std::move(decided_by_rank_0(comm, [&] { return std::vector{decision}; }).front());
   decision.how = options.how;
+  decision.calls = options.calls;
   decision.is_of_family = options.automatic.has_value();
   return decision;
 }
@@ -181,6 +188,7 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
   warn_unpriced(why, rank_in(comm));
   const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
   Decision decision{{strategy}, fmt::format("{}: no strategy has a price. {}\n", strategy, why), options.how};
+  decision.calls = options.calls;
   decision.is_of_family = options.automatic.has_value();
   // Without prices it is not known which ones may be the best.
   if (options.how.planner == PlannerMode::adaptive)

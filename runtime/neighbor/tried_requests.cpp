@@ -6,8 +6,8 @@ namespace commpass {
 
 TriedRequests::Ongoing::Ongoing(std::size_t contenders, Trials trials)
     : given(std::move(trials)),
-      timer(contenders, TrialPace::bounds),
-      pace(contenders, given.incumbent, 0, given.at_once_s),
+      timer(contenders, TrialPace::bounds_anytime),
+      pace(contenders, given.incumbent, 0, TrialPace::Begin::anytime, given.calls_ahead),
       maxima(given.comm, given.tag, contenders + 1) {}
 
 TriedRequests::TriedRequests(std::vector<Contender> contenders, Trials trials)
@@ -36,7 +36,6 @@ void TriedRequests::end_last() {
     return;
   }
   if (!std::exchange(is_timed_, false)) return;
-  pace.add_elapsed(spent_s_);
   if (pace.knows_call() && !timer.note(spent_s_)) return;
   maxima.begin(pace.tell(pace.knows_call() ? timer.round() : std::span(&spent_s_, 1)));
   is_telling = true;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -37,7 +38,7 @@ class TriedRequests final : public BatchRequests {
   };
   struct Trials {
     std::size_t incumbent = 0;      ///< contender that runs between trials; the first one is the baseline
-    Seconds at_once_s = 0;          ///< that trials may lose before a share of the exchanges is worth it
+    std::int64_t calls_ahead = 0;   ///< exchanges of whose time trials may take a share before they run
     MPI_Comm comm = MPI_COMM_NULL;  ///< ours, where ranks tell each other times
     int tag = 0;                    ///< by messages that have it alone
     /// Is told that another contender is the incumbent, and which one stays when the trials are over. Must not throw.

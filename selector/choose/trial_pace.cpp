@@ -34,7 +34,8 @@ std::int64_t TrialPace::wait_for(Seconds extra_s) {
 
 std::int64_t TrialPace::end_call() {
   const auto call_s = told_.front();
-  telling_s_ = std::min(telling_s_, std::max(elapsed_of_all_s() - call_s, 0.0));
+  const auto of_call_s = begin_ == Begin::together ? call_s : 0;
+  telling_s_ = std::min(telling_s_, std::max(elapsed_of_all_s() - of_call_s, 0.0));
   earn(wait_ + 1, call_s);
   wait_ = 0;
   if (++timed_calls_ < timed_calls) return 0;
@@ -42,26 +43,31 @@ std::int64_t TrialPace::end_call() {
   return wait_for(preparation_s_ + static_cast<double>(told_.size() - 1) * (telling_s_ + call_s_));
 }
 
+/// Of a trial in this round; 0 if there was none.
+Seconds TrialPace::cost_s(std::size_t contender) const {
+  return begin_ == Begin::anytime ? std::min(told_[contender], least_s_[contender]) : told_[contender];
+}
+
 std::int64_t TrialPace::end_round(TrialTimer& trials) {
   const auto times = std::span(told_).first(told_.size() - 1);
   std::ranges::copy(times, trials.round().begin());
   Seconds sum_s = 0;
   std::int64_t count = 0;
-  for (const auto seconds : times) {
-    sum_s += seconds;
-    count += seconds > 0 ? 1 : 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] > 0) least_s_[i] = std::min(least_s_[i], times[i]);
+    sum_s += cost_s(i);
+    count += times[i] > 0 ? 1 : 0;
   }
+  const auto elapsed_s = elapsed_of_all_s() + (begin_ == Begin::anytime ? sum_s : 0);
   if (trials.is_warm() && count > 0)
-    telling_s_ = std::min(telling_s_, std::max(elapsed_of_all_s() - sum_s, 0.0) / static_cast<double>(count));
+    telling_s_ = std::min(telling_s_, std::max(elapsed_s - sum_s, 0.0) / static_cast<double>(count));
   earn(wait_ + count, times[incumbent_] > 0 ? times[incumbent_] : call_s_);
-  // Where ranks do not begin together, one with little to do has hardly any time elapsed.
-  const auto all_s = std::max(elapsed_of_all_s(), sum_s);
-  budget_.spend(std::max(all_s - static_cast<double>(count) * call_s_, 0.0));
+  budget_.spend(std::max(elapsed_s - static_cast<double>(count) * call_s_, 0.0));
   trials.end_round();
   if (trials.is_over()) return 0;
   Seconds extra_s = 0;
   for (std::size_t i = 0; i < times.size(); ++i)
-    if (trials.is_running(i)) extra_s += telling_s_ + times[i] - call_s_;
+    if (trials.is_running(i)) extra_s += telling_s_ + cost_s(i) - call_s_;
   return wait_for(extra_s);
 }
 

@@ -21,18 +21,31 @@ namespace commpass {
 ///
 /// A call counts with the least time that a trial of the incumbent has taken. Every rank tells the same, and so waits
 /// alike.
+///
+/// Where calls begin whenever a rank likes, a late rank lengthens any of them, whichever contender runs. So a trial
+/// costs the least time of its contender beyond that of a call.
 class TrialPace {
  public:
+  enum class Begin { together, anytime };
+
   static constexpr std::int64_t calls_before = 8;  ///< which are no trials: caches and MPI's buffers get warm
   static constexpr std::int64_t timed_calls = 2;   ///< of the incumbent, before the first round
   /// That of the trials.
   static constexpr TrialBounds bounds{.cut_ratio = 4};  // cold caches take up to 3 times as long
+  static constexpr TrialBounds bounds_anytime{.cut_ratio = 4, .cut_rounds = 2};  // in one a rank may have been late
 
   /// @param incumbent      the contender that runs calls that are no trials
   /// @param preparation_s  expected extra time of the first round, which prepares contenders
-  /// @param at_once_s      extra time that needs no calls to pay for it
-  TrialPace(std::size_t contenders, std::size_t incumbent, Seconds preparation_s, Seconds at_once_s = 0)
-      : budget_(at_once_s), incumbent_(incumbent), preparation_s_(preparation_s), told_(contenders + 1) {}
+  /// @param begin          of calls
+  /// @param calls_ahead    of whose time trials may take a share before they come
+  TrialPace(std::size_t contenders, std::size_t incumbent, Seconds preparation_s, Begin begin = Begin::together,
+            std::int64_t calls_ahead = 0)
+      : incumbent_(incumbent),
+        preparation_s_(preparation_s),
+        told_(contenders + 1),
+        least_s_(contenders, std::numeric_limits<Seconds>::infinity()),
+        begin_(begin),
+        calls_(calls_ahead) {}
 
   /// Is it known what a call takes? Else the next trial is a call of the incumbent, and no part of a round.
   bool knows_call() const { return timed_calls_ == timed_calls; }
@@ -40,7 +53,7 @@ class TrialPace {
   /// The incumbent is another one from now on.
   void replace_incumbent(std::size_t contender) { incumbent_ = contender; }
 
-  /// Adds time of this rank in trials, all included.
+  /// Adds time of this rank in trials, all included; where they begin anytime, beside that of their contenders.
   void add_elapsed(Seconds seconds) { elapsed_s_ += seconds; }
   /// What ranks tell each other at the end of a round, or of a call of the incumbent, to be replaced by the maxima.
   /// @param times  of this rank: of the contenders; or of that call
@@ -53,16 +66,19 @@ class TrialPace {
  private:
   void earn(std::int64_t calls, Seconds call_s);
   std::int64_t wait_for(Seconds extra_s);
+  Seconds cost_s(std::size_t contender) const;
   Seconds elapsed_of_all_s() const { return -told_.back(); }
 
-  TrialBudget budget_;
+  TrialBudget budget_{0};
   std::size_t incumbent_;
   Seconds preparation_s_;
-  std::vector<Seconds> told_;  // times of contenders, and the least elapsed time, negative: it is a maximum, too
+  std::vector<Seconds> told_;     // times of contenders, and the least elapsed time, negative: it is a maximum, too
+  std::vector<Seconds> least_s_;  // of each contender
+  Begin begin_;
   Seconds elapsed_s_ = 0, earned_s_ = 0;
   Seconds call_s_ = std::numeric_limits<Seconds>::infinity();
   Seconds telling_s_ = call_s_;  // extra time of a trial beside that of its contender
-  std::int64_t timed_calls_ = 0, calls_ = 0, wait_ = calls_before;
+  std::int64_t timed_calls_ = 0, calls_, wait_ = calls_before;
 };
 
 }  // namespace commpass

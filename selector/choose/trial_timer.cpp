@@ -35,6 +35,7 @@ TrialTimer::TrialTimer(std::size_t contenders, const TrialBounds& bounds)
       round_(contenders),
       is_running_(contenders),
       counted_(contenders),
+      slow_(contenders),
       times_(contenders * bounds.rounds_max),
       scratch_(bounds.rounds_max) {
   restart();
@@ -45,6 +46,7 @@ void TrialTimer::restart() {
   std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
   std::ranges::fill(is_running_, 1);
   std::ranges::fill(counted_, 0);
+  std::ranges::fill(slow_, 0);
   warm_rounds_ = rounds_ = 0;
   next_review_ = bounds_.rounds_min;
   lost_s_ = 0;
@@ -124,7 +126,8 @@ void TrialTimer::choose_sample() {
 void TrialTimer::cut() {
   const auto limit_s = bounds_.cut_ratio * fastest_s();
   for (std::size_t i = 1; i < contenders(); ++i)
-    if (round_[i] > limit_s) drop(i);
+    if (!(round_[i] > limit_s)) slow_[i] = 0;  // infinity × 0 is no limit either
+    else if (++slow_[i] >= bounds_.cut_rounds) drop(i);
 }
 
 /// The baseline stays in any case.

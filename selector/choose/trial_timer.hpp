@@ -35,6 +35,7 @@ struct TrialBounds {
   Seconds loss_max_s = std::numeric_limits<Seconds>::infinity();
   TrialLoss loss = TrialLoss::beyond_fastest;
   double cut_ratio = std::numeric_limits<double>::infinity();  ///< a slower contender ÷ the fastest of a round is cut
+  std::size_t cut_rounds = 1;                                  ///< rounds in a row after which it is cut
   Seconds sample_s = 0;  ///< a sample has as many exchanges as the first contender runs in that time; 0: one
 };
 
@@ -44,9 +45,9 @@ struct TrialBounds {
 ///
 /// After the warm rounds the slowest of the others are dropped until `rounds_min` rounds lose no more than
 /// `loss_max_s`. Later a contender is dropped if another one is faster beyond doubt. A contender that
-/// takes more than `cut_ratio` times as long as the fastest in any round, a warm one included, is dropped at once. The
-/// trials are over if nothing more can be found, after `rounds_max` rounds, or as soon as more than `loss_max_s` is
-/// lost.
+/// takes more than `cut_ratio` times as long as the fastest in `cut_rounds` rounds in a row, warm ones included, is
+/// dropped at once. The trials are over if nothing more can be found, after `rounds_max` rounds, or as soon as more
+/// than `loss_max_s` is lost.
 ///
 /// The time of a contender in a round is that of the slowest rank. All ranks give the same times, and so judge alike.
 /// Takes memory in its constructor alone.
@@ -108,6 +109,7 @@ class TrialTimer {
   std::vector<Seconds> round_;
   std::vector<char> is_running_;
   std::vector<std::size_t> counted_;  // of each contender
+  std::vector<std::size_t> slow_;     // rounds in a row in which it was slower than `cut_ratio` allows
   std::vector<Seconds> times_;        // `rounds_max` of each contender
   std::vector<double> scratch_;
   std::size_t place_ = 0, warm_rounds_ = 0, rounds_ = 0, next_review_ = 0;
