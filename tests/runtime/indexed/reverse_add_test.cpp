@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <random>
@@ -168,6 +170,34 @@ TEST_P(ReverseAdd, GivesTheSameBitsEveryTimeAndRightSums) {
         }
       }
     }
+  }
+}
+
+// A way back whose values are added on the way keeps its strategy; others may try some.
+TEST_P(ReverseAdd, GivesTheSameBitsWhileStrategiesAreTried) {
+  if (rank_of() == 0) setenv("COMMPASS_PLANNER", "adaptive", 1);
+  Communicator tries(MPI_COMM_WORLD, some_machine(), {layout_});
+  unsetenv("COMMPASS_PLANNER");
+  const auto ghosts = rough_numbers(rank_of(), scenario_.needed_here().size(), seed_);
+  for (const bool is_shared : {true, false}) {
+    IndexedOptions options;
+    options.reverse = true;
+    options.share = is_shared;
+    auto exchange =
+        tries.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), sizeof(double), options);
+    std::vector<double> values(scenario_.owned_here().size(), 1.5), needed(ghosts.size());
+    std::vector<std::uint64_t> first;
+    bool is_same = true;
+    for (int turn = 0; turn < 100; ++turn) {
+      exchange.forward(values.data(), needed.data());
+      is_same = is_same && std::ranges::all_of(needed, [](double value) { return value == 1.5; });
+      std::ranges::fill(needed, 0);
+      std::vector<double> owned(values.size(), 0);
+      exchange.reverse_add(ghosts.data(), owned.data());
+      if (first.empty()) first = bits_of(owned);
+      is_same = is_same && bits_of(owned) == first;
+    }
+    EXPECT_TRUE(test::everywhere(is_same)) << is_shared;
   }
 }
 

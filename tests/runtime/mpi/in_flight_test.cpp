@@ -343,5 +343,40 @@ TEST(ThreadsInFlight, MayEachHaveExchangesInFlight) {
   EXPECT_EQ(wrong, 0);
 }
 
+// And its own trials, which end while other threads wait.
+TEST(ThreadsInFlight, MayEachTryStrategies) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "run with --threads";
+  constexpr int threads = 3, turns = 150;
+  std::vector<Communicator> communicators;
+  for (int i = 0; i < threads; ++i)
+    communicators.emplace_back(MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> running;
+    for (int i = 0; i < threads; ++i)
+      running.emplace_back([&, i] {
+        std::vector<int> sent(static_cast<std::size_t>(size_of())), received(sent.size()), counts(sent.size(), 1), at;
+        for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank);
+        ExchangeOptions options;
+        options.planner = PlannerMode::adaptive;
+        options.calls = 1e9;
+        auto planned = communicators[static_cast<std::size_t>(i)].alltoallv_init(
+            sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, options);
+        for (int turn = 0; turn < turns; ++turn) {
+          for (int rank = 0; rank < size_of(); ++rank)
+            sent[static_cast<std::size_t>(rank)] = 10000 * i + 100 * turn + 10 * rank_of() + rank;
+          planned.start();
+          while (turn % 2 == 0 && !planned.test()) std::this_thread::yield();
+          planned.wait();
+          for (int rank = 0; rank < size_of(); ++rank)
+            wrong += received[static_cast<std::size_t>(rank)] != 10000 * i + 100 * turn + 10 * rank + rank_of();
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 }  // namespace
 }  // namespace commpass

@@ -313,7 +313,8 @@ TEST_F(TrialsOfPrograms, MayBeInFlightTogether) {
   constexpr std::size_t count = 3;
   std::vector<test::LocalExchange> locals(count, local_);
   std::vector<Exchange> exchanges;
-  for (auto& local : locals) exchanges.push_back(test::plan_local(communicator_, local, options(PlannerMode::adaptive)));
+  for (auto& local : locals)
+    exchanges.push_back(test::plan_local(communicator_, local, options(PlannerMode::adaptive)));
   const auto all_are_over = [&] {
     return std::ranges::all_of(exchanges, [](const auto& each) { return says(each, "Measured"); });
   };
@@ -412,6 +413,48 @@ TEST_F(TrialsOfPrograms, BecomeWisdom) {
   for (const auto mode : {PlannerMode::estimate, PlannerMode::adaptive, PlannerMode::measure}) {
     const auto known = test::plan_local(later, local_, options(mode));
     EXPECT_EQ(says(known, "it was measured before"), mode != PlannerMode::measure) << known.explanation();
+  }
+}
+
+// Blocks with gaps are packed around whatever runs, from other buffers in each exchange.
+TEST_F(TrialsOfPrograms, PackBlocksOfDatatypes) {
+  if (size_of() == 1) return;
+  own_delay_us = immediate_delay_us = slower_us;
+  const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 2, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  auto with = options(PlannerMode::adaptive);
+  with.any_buffers = true;
+  std::vector<int> planned_out(6), planned_in(6);
+  {
+    auto exchange = communicator_.typed_neighbor_exchange(planned_out.data(), {{{next, 0, 1, column}}},
+                                                          planned_in.data(), {{{previous, 0, 1, column}}}, with);
+    bool is_right = true;
+    int turns = 0;
+    for (; turns < 2000 && !says(exchange, "Measured"); ++turns) {
+      const auto at = [&](Rank rank, int i) { return 100 * turns + 10 * rank + i; };
+      std::vector<int> out, in(6, -1);
+      for (int i = 0; i < 6; ++i) out.push_back(at(rank_of(), i));
+      exchange.start(out.data(), in.data());
+      exchange.wait();
+      is_right = is_right && in == std::vector<int>{at(previous, 0), -1, at(previous, 2), -1, at(previous, 4), -1};
+    }
+    EXPECT_LT(turns, 2000);
+    ASSERT_TRUE(everywhere(is_right));
+    EXPECT_EQ(exchange.strategy(), "mpi");
+  }
+  MPI_Type_free(&column);
+}
+
+TEST_F(TrialsOfPrograms, RefuseASecondStartAndGoOn) {
+  auto exchange = plan_adaptively();
+  for (unsigned turn = 0; turn < 40; ++turn) {
+    test::fill(local_, rank_of(), turn);
+    exchange.start();
+    EXPECT_THROW(exchange.start(), Error);
+    exchange.wait();
+    ASSERT_TRUE(everywhere(local_.receive_buffer == test::naive_exchange(local_, MPI_COMM_WORLD)));
   }
 }
 

@@ -1,6 +1,7 @@
 // The share of the time of calls that trials take, by invented times.
 #include "selector/choose/trial_pace.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,6 +105,33 @@ TEST(TrialPace, TriesAContenderThatIsMuchSlowerOnce) {
   const auto without = run(1e6, {{1e-6, 1.1e-6}, 1e-7});
   EXPECT_EQ(outcome.trials, without.trials + 1);
 }
+
+/// Rounds of two contenders that begin anytime, and may be lengthened by late ranks. @return calls before each round
+std::vector<std::int64_t> waits_before_rounds(std::int64_t calls_ahead, Seconds late_s) {
+  TrialTimer trials(2, TrialPace::bounds_anytime);
+  TrialPace pace(2, 0, 0, TrialPace::Begin::anytime, calls_ahead);
+  std::vector<std::int64_t> waits;
+  constexpr Seconds call_s = 1e-5, slower_s = 1.5e-5;
+  for (int i = 0; i < TrialPace::timed_calls; ++i) {
+    pace.tell(std::span(&call_s, 1));
+    waits.push_back(pace.end_call());
+  }
+  for (int round = 0; round < 4; ++round) {
+    while (!trials.note((trials.next() == 0 ? call_s : slower_s) + (round == 1 ? late_s : 0))) {}
+    pace.tell(trials.round());
+    waits.push_back(pace.end_round(trials));
+  }
+  return waits;
+}
+
+TEST(TrialPace, SpendsAShareOfCallsThatAreAhead) {
+  // Each round loses half a call.
+  EXPECT_THAT(waits_before_rounds(0, 0), testing::Each(testing::Le(200)));
+  EXPECT_GT(waits_before_rounds(0, 0).back(), 0);
+  EXPECT_THAT(waits_before_rounds(1000, 0), testing::Each(0));
+}
+
+TEST(TrialPace, IsNotMisledByARankThatIsLate) { EXPECT_EQ(waits_before_rounds(0, 1), waits_before_rounds(0, 0)); }
 
 TEST(TrialPace, ReplacesAnIncumbentThatIsMuchSlower) {
   const auto outcome = run(1e5, {{1e-6, 1e-4, 1.1e-6}, 1e-7}, 1);

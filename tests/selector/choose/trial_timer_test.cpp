@@ -189,6 +189,15 @@ TEST(TrialTimer, CutsAContenderThatIsMuchSlowerInOneRound) {
   EXPECT_EQ(trials.fastest(), 1U);
 }
 
+TEST(TrialTimer, CutsItAfterAsManyRoundsInARowAsAreAskedFor) {
+  TrialTimer trials(3, {.rounds_min = 6, .rounds_max = 6, .cut_ratio = 4, .cut_rounds = 2});
+  run(trials, {std::vector<Seconds>(6, 2), {1, 9, 1, 9, 1, 9}, {1, 9, 9, 1, 1, 1}});
+  EXPECT_TRUE(trials.is_running(1));
+  EXPECT_EQ(trials.times(1).size(), 6U);
+  EXPECT_FALSE(trials.is_running(2));
+  EXPECT_EQ(trials.times(2).size(), 2U);
+}
+
 TEST(TrialTimer, DoesNotCutTheBaseline) {
   TrialTimer trials(2, {.rounds_min = 6, .rounds_max = 6, .cut_ratio = 4});
   run(trials, {std::vector<Seconds>(6, 9), std::vector<Seconds>(6, 1)});
