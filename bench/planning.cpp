@@ -186,7 +186,7 @@ Exchange plan_by(PlannerMode mode, Communicator& communicator, Edges& edges) {
 
 /// What a mode has chosen, when its trials are over, and the library's call.
 Compared compare_chosen(PlannerMode mode, Communicator& communicator, Bytes bytes, int pairs) {
-  constexpr int trials_max = 20000;
+  constexpr int trials_max = 2000;
   Edges edges(communicator, 1, bytes, 0);
   auto exchange = plan_by(mode, communicator, edges);
   for (int i = 0; i < trials_max && mode == PlannerMode::adaptive && !exchange.measured_seconds(); ++i)
