@@ -172,8 +172,9 @@ void decide(const Context& context, const Context::Address& address, const Buffe
   if (planner == PlannerMode::adaptive &&
       (given.sums || devices.is_used || intent.selection->automatic || !context.may_try_calls))
     planner = PlannerMode::estimate;
-  auto [chosen, key] = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
-                                      [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
+  auto planned = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
+                                [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
+  auto& chosen = planned.decision;
   all_or_none(context.comm.get(), [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
@@ -183,7 +184,7 @@ void decide(const Context& context, const Context::Address& address, const Buffe
   });
   if (chosen.how.planner != PlannerMode::adaptive || context.layout.ranks() == 1) chosen.contenders.clear();
   intent.decision = std::move(chosen);
-  intent.key = std::move(key);
+  intent.key = std::move(planned.key);
 }
 
 DeviceUse use_of_devices(const DeviceSides& sides) {
@@ -241,7 +242,7 @@ std::vector<PlannedContender> plan_all(const Context& context, const Context::Ad
   return planned;
 }
 
-/// What follows from trials in the program's exchanges, on this rank.
+/// The effects of trials in the program's exchanges, on this rank.
 struct Trying {
   Exchange::State& state;
   std::vector<Contender> contenders;
@@ -303,7 +304,7 @@ std::unique_ptr<TriedRequests> try_contenders(Exchange::State& state, std::vecto
                             }});
 }
 
-/// What is tried, for people.
+/// The contenders, for people.
 std::string describe_trials(std::span<const Contender> contenders) {
   std::string names;
   for (const auto& contender : contenders) names += (names.empty() ? "" : ", ") + contender.strategy;
@@ -344,7 +345,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (shares_copies) draft.share_copies(intent.path.copies);
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
   auto requests = draft.finish(are_edges_matched);
-  std::vector<PlannedContender> planned(1);
+  auto planned = insist([] { return std::vector<PlannedContender>(1); });
   planned.front() = {std::move(requests), draft.way(), draft.graph(), draft.buffer_bytes()};
   if (!intent.decision.contenders.empty()) planned = plan_all(*context, address, given, intent, std::move(planned));
   if (planned.size() == 1) intent.decision.contenders.clear();
@@ -386,7 +387,10 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (!has_trials) {
     running = std::move(planned.front().requests);
   } else {
-    auto tried = try_contenders(*state, std::move(planned), told, std::move(result), std::move(intent.key));
+    std::unique_ptr<TriedRequests> tried;
+    all_or_none(comm, [&] {
+      tried = try_contenders(*state, std::move(planned), told, std::move(result), std::move(intent.key));
+    });
     state->tried = tried.get();
     running = std::move(tried);
   }
