@@ -75,6 +75,9 @@ struct Exchange::State {
   }
 };
 
+/// That this rank sends in an exchange of the plan.
+Bytes bytes_to_other_nodes(const Plan& plan, const Context& context);
+
 /// One side of an exchange of datatypes: a side of a call, or a list of blocks.
 struct TypedSide {
   const void* buffer = nullptr;

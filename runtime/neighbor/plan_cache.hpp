@@ -79,6 +79,10 @@ class PlanCache {
 
     /// Is there a graph that no exchange of this rank uses?
     bool has_free_graph() const { return graph && graph.use_count() == 1 && !graph->has_failed; }
+    /// That, if the MPI library runs this.
+    std::shared_ptr<NeighborGraph> free_graph(const KnownWay& way) const {
+      return way.is_run_by_library && has_free_graph() ? graph : nullptr;
+    }
   };
 
   /// The plan of this pattern with these options; null: there is none. Local.
