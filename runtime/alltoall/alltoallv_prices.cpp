@@ -31,9 +31,10 @@ namespace {
 /// Before trials the MPI library's call runs, unless it has a price, and by prices another one is faster beyond the
 /// uncertainty. Contenders are on one path of data.
 template <class ContenderOf>
-Decision decide_adaptive(std::span<const Candidate> ranking, const Machine& machine, ContenderOf contender_of) {
+Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
+                         ContenderOf contender_of) {
   const auto& best = ranking.front();
-  const auto ties = find_ties(ranking, uncertainty_for_trials(machine));
+  const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout));
   const auto is_of_library = [&](const Candidate& each) {
     return each.strategy.route == "mpi" && each.strategy.path == best.strategy.path;
   };
@@ -73,7 +74,7 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   };
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return decision;
-  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, machine, choice_of);
+  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, layout, machine, choice_of);
   decision.contenders =
       with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
   return decision;

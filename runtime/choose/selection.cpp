@@ -65,7 +65,7 @@ template <class ContenderOf>
 std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
                                        const SelectionOptions& options, ContenderOf contender_of) {
   constexpr Bytes buffered_bytes_max = Bytes{64} << 20;  // as the plans that a communicator keeps
-  const auto ties = find_ties(ranking, uncertainty_for_trials(machine), options.calls);
+  const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout), options.calls);
   const auto is_affordable = [&](const Candidate& each) {
     return !options.calls ||
            each.plan_seconds.value_or(0) <= TrialBudget::default_share * *options.calls * each.cost.seconds;

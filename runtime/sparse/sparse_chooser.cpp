@@ -143,7 +143,7 @@ Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots
   // Trials keep their communicators all the time, and their window for as long as this.
   std::set<std::string> routes;
   const bool has_large_window = window_bytes(statistics, context_->layout.ranks()) > most_window_to_try;
-  const auto tied_s = (1 + uncertainty_for_trials(context_->machine)) *
+  const auto tied_s = (1 + uncertainty_for_trials(context_->machine, context_->layout)) *
                       std::ranges::min(ranking, {}, &SparseCandidate::seconds).seconds;
   const auto is_tried = [&](const SparseCandidate& candidate) {
     const auto& strategy = candidate.strategy;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <vector>
@@ -87,12 +86,6 @@ std::string lacking_copies(const Machine& machine, const Layout& layout, std::sp
 }
 
 }  // namespace
-
-double extrapolation(const Machine& machine, const Layout& layout) {
-  constexpr double error_of_doubling = 0.15;  // docs/validation.md: 6 to 27 %
-  if (machine.nodes_measured == 0 || layout.nodes() <= machine.nodes_measured) return 0;
-  return error_of_doubling * std::log2(static_cast<double>(layout.nodes()) / machine.nodes_measured);
-}
 
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking) {

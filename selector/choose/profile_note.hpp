@@ -8,10 +8,6 @@
 
 namespace commpass {
 
-/// By how much more prices may be off on a layout of more nodes than were measured, as part of the time: 15 % for each
-/// doubling. 0 where it has no more, or the profile does not tell how many were measured.
-double extrapolation(const Machine& machine, const Layout& layout);
-
 /// For people, without a full stop: which parameters are missing, and what looks better for that than it is; and the
 /// extrapolation. docs/profiles.md has all stand-ins; here are those that may decide a ranking. Empty where nothing is
 /// missing, and under the papers' models, which use less.

@@ -17,6 +17,12 @@ Evidence evidence_of(const Candidate& candidate, const Calls& calls) {
 
 }  // namespace
 
+double extrapolation(const Machine& machine, const Layout& layout) {
+  constexpr double error_of_doubling = 0.15;  // docs/validation.md: 6 to 27 %
+  if (machine.nodes_measured == 0 || layout.nodes() <= machine.nodes_measured) return 0;
+  return error_of_doubling * std::log2(static_cast<double>(layout.nodes()) / machine.nodes_measured);
+}
+
 std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
                                                const Calls& calls) {
   const bool are_known = uncertainty_of(machine) <= uncertainty_min;  // prices: what ties is equal

@@ -20,9 +20,14 @@ namespace commpass {
 /// The part by which predicted times have to differ to be no tie: 0 for profiles without a verdict.
 inline double uncertainty_of(const Machine& machine) { return machine.verdict ? machine.verdict->uncertainty : 0; }
 
-/// The same for trials, which settle what prices leave open: the largest for profiles without a verdict.
-inline double uncertainty_for_trials(const Machine& machine) {
-  return machine.verdict ? machine.verdict->uncertainty : most_uncertainty;
+/// By how much more prices may be off on a layout of more nodes than were measured, as part of the time: 15 % for each
+/// doubling. 0 where it has no more, or the profile does not tell how many were measured.
+double extrapolation(const Machine& machine, const Layout& layout);
+
+/// The uncertainty for trials, which settle what prices leave open: that of the profile and the extrapolation; the
+/// largest for profiles without a verdict.
+inline double uncertainty_for_trials(const Machine& machine, const Layout& layout) {
+  return machine.verdict ? machine.verdict->uncertainty + extrapolation(machine, layout) : most_uncertainty;
 }
 
 /// An uncertainty up to this one is rounding: prices that differ by less are equal, and there are no ties.

@@ -103,6 +103,18 @@ TEST(Ties, AreThoseWithinTheUncertaintyOfTheFastest) {
   EXPECT_EQ(to_string(*find_ties(ranking, 0.25, 1).fastest), "mpi") << "planning counts";
 }
 
+TEST(Ties, AreMoreForTrialsOnMoreNodesThanWereMeasured) {
+  auto machine = lassen(0.1);
+  const auto uncertainty = [&](int nodes) { return uncertainty_for_trials(machine, Layout::with_ppn(4 * nodes, 4)); };
+  EXPECT_DOUBLE_EQ(uncertainty(64), 0.1) << "the profile does not tell how many were measured";
+  machine.nodes_measured = 2;
+  EXPECT_DOUBLE_EQ(uncertainty(2), 0.1);
+  EXPECT_GT(uncertainty(4), uncertainty(2));
+  EXPECT_DOUBLE_EQ(uncertainty(64) - uncertainty(2), 5 * (uncertainty(4) - uncertainty(2))) << "for each doubling";
+  machine.verdict.reset();
+  EXPECT_EQ(uncertainty(2), most_uncertainty);
+}
+
 TEST(Ties, AreFoundOfSparseExchanges) {
   auto machine = lassen(100);
   machine.operations.put_s = 1e-7;
