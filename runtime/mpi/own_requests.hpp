@@ -23,11 +23,12 @@ class OwnRequests : public std::vector<MPI_Request> {
   }
 };
 
-/// Ends receives that are under way.
+/// Ends receives that are under way; others may be complete, or persistent and not started, which MPI does not cancel.
 inline void cancel_receives(std::span<MPI_Request> requests) noexcept {
   for (auto& request : requests) {
     if (request == MPI_REQUEST_NULL) continue;
-    MPI_Cancel(&request);
+    int is_over = 0;
+    if (MPI_Request_get_status(request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_over) MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 }
