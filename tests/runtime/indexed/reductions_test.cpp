@@ -26,6 +26,7 @@ namespace {
 
 using test::bits_of;
 using test::common_error;
+using test::for_each_way_of_adding;
 using test::ghost_number;
 using test::random_scenario;
 using test::rank_of;
@@ -127,17 +128,14 @@ class NeighborReduceScatter : public testing::TestWithParam<unsigned> {
 };
 
 TEST_P(NeighborReduceScatter, SumsTheContributionsOfAllNeighbors) {
-  for (const auto& strategy : strategies_for(layout_))
-    for (const auto share : {strategy.empty() ? std::optional<bool>() : std::optional(false), std::optional(true)}) {
-      SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
-      const IndexedOptions options{.strategy = strategy, .share = share};
-      auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
-      check_sums<double>(of_24_bytes, 3);
-      check_sums<std::int64_t>(of_24_bytes, 3);
-      check_sums<float>(of_4_bytes, 1);
-      check_sums<std::uint16_t>(of_4_bytes, 2);
-      check_sums<signed char>(of_a_byte, 1);
-    }
+  for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
+    auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
+    check_sums<double>(of_24_bytes, 3);
+    check_sums<std::int64_t>(of_24_bytes, 3);
+    check_sums<float>(of_4_bytes, 1);
+    check_sums<std::uint16_t>(of_4_bytes, 2);
+    check_sums<signed char>(of_a_byte, 1);
+  });
 }
 
 TEST_P(NeighborReduceScatter, CombinesByAnOperationWithoutNeutralElement) {
@@ -269,18 +267,15 @@ class SparseAllreduces : public testing::TestWithParam<unsigned> {
 };
 
 TEST_P(SparseAllreduces, GiveEachRankTheSumsAtItsIndices) {
-  for (const auto& strategy : strategies_for(layout_))
-    for (const auto share : {strategy.empty() ? std::optional<bool>() : std::optional(false), std::optional(true)}) {
-      SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
-      const IndexedOptions options{.strategy = strategy, .share = share};
-      auto of_24_bytes = communicator_.sparse_allreduce(mine_, 24, options);
-      auto of_4_bytes = communicator_.sparse_allreduce(mine_, 4, options);
-      EXPECT_TRUE(share != false || !of_24_bytes.adds_on_the_way());
-      check_sums<double>(of_24_bytes, 3);
-      check_sums<std::uint64_t>(of_24_bytes, 3);
-      check_sums<float>(of_4_bytes, 1);
-      check_sums<std::int16_t>(of_4_bytes, 2);
-    }
+  for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
+    auto of_24_bytes = communicator_.sparse_allreduce(mine_, 24, options);
+    auto of_4_bytes = communicator_.sparse_allreduce(mine_, 4, options);
+    EXPECT_TRUE(options.share != false || !of_24_bytes.adds_on_the_way());
+    check_sums<double>(of_24_bytes, 3);
+    check_sums<std::uint64_t>(of_24_bytes, 3);
+    check_sums<float>(of_4_bytes, 1);
+    check_sums<std::int16_t>(of_4_bytes, 2);
+  });
 }
 
 TEST_P(SparseAllreduces, CombineByAnOperationOfTheUsers) {

@@ -24,6 +24,7 @@ namespace commpass {
 namespace {
 
 using test::bits_of;
+using test::for_each_way_of_adding;
 using test::ghost_number;
 using test::random_scenario;
 using test::rank_of;
@@ -74,18 +75,15 @@ void check_sums(IndexedExchange& exchange, const Scenario& scenario, std::size_t
 }
 
 TEST_P(ReverseAdd, AddsEveryGhostValueToItsOwner) {
-  for (const auto& strategy : strategies_for(layout_))
-    for (const auto share : {strategy.empty() ? std::optional<bool>() : std::optional(false), std::optional(true)}) {
-      SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
-      const IndexedOptions options{.strategy = strategy, .share = share};
-      auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
-      EXPECT_TRUE(share != false || !of_24_bytes.adds_on_the_way());
-      check_sums<double>(of_24_bytes, scenario_, 3);
-      check_sums<std::int64_t>(of_24_bytes, scenario_, 3);
-      check_sums<float>(of_4_bytes, scenario_, 1);
-      check_sums<std::uint16_t>(of_4_bytes, scenario_, 2);
-      check_sums<signed char>(of_a_byte, scenario_, 1);
-    }
+  for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
+    auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
+    EXPECT_TRUE(options.share != false || !of_24_bytes.adds_on_the_way());
+    check_sums<double>(of_24_bytes, scenario_, 3);
+    check_sums<std::int64_t>(of_24_bytes, scenario_, 3);
+    check_sums<float>(of_4_bytes, scenario_, 1);
+    check_sums<std::uint16_t>(of_4_bytes, scenario_, 2);
+    check_sums<signed char>(of_a_byte, scenario_, 1);
+  });
 }
 
 TEST_P(ReverseAdd, CombinesGhostValuesByAnAdditionOfTheUsers) {

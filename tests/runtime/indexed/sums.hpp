@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "model/route/catalogue.hpp"
+#include "runtime/indexed/indexed_exchange.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass::test {
@@ -40,6 +42,17 @@ inline std::vector<std::string> strategies_for(const Layout& layout) {
     return !catalogue_row(strategy.route).inapplicable(strategy, layout).empty();
   });
   return result;
+}
+
+/// Calls check(options) for each strategy, with contributions added by owners and where they meet; for the choice, as
+/// it likes, and where they meet.
+template <class Check>
+void for_each_way_of_adding(const Layout& layout, unsigned seed, Check check) {
+  for (const auto& strategy : strategies_for(layout))
+    for (const auto share : {strategy.empty() ? std::optional<bool>() : std::optional(false), std::optional(true)}) {
+      SCOPED_TRACE(strategy + ", seed " + std::to_string(seed));
+      check(IndexedOptions{.strategy = strategy, .share = share});
+    }
 }
 
 /// Whole numbers, so that sums are exact in any order.
