@@ -110,6 +110,10 @@ std::vector<Decision> decided_by_rank_0(MPI_Comm comm, const std::function<std::
   return decisions;
 }
 
+std::size_t Decision::incumbent() const {
+  return static_cast<std::size_t>(std::ranges::find(contenders, strategy, &Contender::strategy) - contenders.begin());
+}
+
 void Decision::take_fastest(TrialTimer& trials) {
   const auto fastest = trials.fastest();
   static_cast<Contender&>(*this) = std::move(contenders[fastest]);

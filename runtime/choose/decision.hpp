@@ -51,6 +51,8 @@ struct Decision : Contender {
   Seconds pricing_s = 0;                ///< how long pricing took
   std::int64_t patience = 0;            ///< exchanges of a neighbouring class before that is priced (OneShotChooser)
 
+  /// Its number among its contenders.
+  std::size_t incumbent() const;
   /// The result of their trials. Takes no memory.
   void take_fastest(TrialTimer& trials);
 };

@@ -124,12 +124,9 @@ void OneShotChooser::begin_trials(Decided& decided) {
                            has_pace ? TrialPace::bounds : TrialBounds{.loss_max_s = decided.how.seconds});
   });
   if (!has_pace) return;
-  const auto incumbent = std::ranges::find(contenders, decided.strategy, &Contender::strategy) - contenders.begin();
   // Contenders are prepared in about the time in which they are priced.
-  insist([&] {
-    decided.pace =
-        std::make_unique<TrialPace>(contenders.size(), static_cast<std::size_t>(incumbent), decided.pricing_s);
-  });
+  insist(
+      [&] { decided.pace = std::make_unique<TrialPace>(contenders.size(), decided.incumbent(), decided.pricing_s); });
   decided.calls_left = TrialPace::calls_before;
 }
 

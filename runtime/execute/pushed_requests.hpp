@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/execute/landings.hpp"
@@ -65,5 +66,20 @@ class PushedRequests final : public BatchRequests {
   bool is_inner_complete_ = true;
   unsigned polls_ = 0;
 };
+
+/// Requests of a plan in which messages with landings are pushed.
+/// @param landings     null: there are none
+/// @param by_messages  makes PersistentRequests of a plan: of what is not pushed
+/// @return these, and the buffers that they use
+template <class ByMessages>
+std::pair<std::unique_ptr<BatchRequests>, const PlanBuffers&> push_where_shared(const Plan& plan,
+                                                                                std::unique_ptr<Landings> landings,
+                                                                                MPI_Comm comm, Memory& memory,
+                                                                                ByMessages by_messages) {
+  std::unique_ptr<PersistentRequests> rest = by_messages(landings ? landings->rest_of(plan) : plan);
+  const auto& buffers = rest->buffers();
+  if (!landings) return {std::move(rest), buffers};
+  return {std::make_unique<PushedRequests>(plan, std::move(landings), std::move(rest), comm, memory), buffers};
+}
 
 }  // namespace commpass

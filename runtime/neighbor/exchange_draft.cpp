@@ -146,11 +146,8 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
     return std::make_unique<PersistentRequests>(of, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
                                                 memory, life_, context_.send_limits());
   };
-  auto own = by_messages(landings_ ? landings_->rest_of(plan) : plan);
-  const auto& buffers = own->buffers();
-  if (!landings_) return with_sums(std::move(own), buffers);
-  return with_sums(std::make_unique<PushedRequests>(plan, std::move(landings_), std::move(own), address_.comm, memory),
-                   buffers);
+  auto [own, buffers] = push_where_shared(plan, std::move(landings_), address_.comm, memory, by_messages);
+  return with_sums(std::move(own), buffers);
 }
 
 std::unique_ptr<BatchRequests> ExchangeDraft::finish(bool are_edges_matched) {

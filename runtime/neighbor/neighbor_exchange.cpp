@@ -48,14 +48,12 @@ Exchange exchange_of_plan(const std::shared_ptr<Context>& context, const Context
                           const void* send_buffer, void* receive_buffer, Decision decision,
                           std::unique_ptr<Landings> landings) {
   const auto landing_bytes = landings ? landings->bytes() : 0;
-  auto by_messages = std::make_unique<PersistentRequests>(
-      landings ? landings->rest_of(plan) : plan, address.comm, address.tag, send_buffer, receive_buffer,
-      context->machine, host_memory(), RequestLife::persistent, context->send_limits());
-  std::unique_ptr<BatchRequests> requests;
-  if (landings)
-    requests = std::make_unique<PushedRequests>(plan, std::move(landings), std::move(by_messages), address.comm,
-                                                host_memory());
-  else requests = std::move(by_messages);
+  const auto by_messages = [&](const Plan& of) {
+    return std::make_unique<PersistentRequests>(of, address.comm, address.tag, send_buffer, receive_buffer,
+                                                context->machine, host_memory(), RequestLife::persistent,
+                                                context->send_limits());
+  };
+  auto requests = push_where_shared(plan, std::move(landings), address.comm, host_memory(), by_messages).first;
   return Exchange(std::make_unique<Exchange::State>(
       Exchange::State{.context = context,
                       .address = address,
@@ -102,7 +100,7 @@ Intent intend_known(PlanCache::Entry& entry, const std::optional<TrialResult::Fo
     const auto& known = *entry.known;
     intent.decision = known.decision;
     intent.key = known.key;
-    const auto number = found ? found->contender : known.trials ? number_of_incumbent(known.decision) : 0;
+    const auto number = found ? found->contender : known.trials ? known.decision.incumbent() : 0;
     if (found) take_result(intent.decision, *found);
     const auto& way = known.ways[number];
     intent.path = way.path;
@@ -194,10 +192,10 @@ void tell_path(Decision& decision, const DataPath& named) {
 std::vector<PlannedContender> plan_all(const Context& context, const Context::Address& address,
                                        const BuffersAndEdges& given, Intent& intent,
                                        std::vector<PlannedContender> incumbent) {
-  const auto number = number_of_incumbent(intent.decision);
+  const auto number = intent.decision.incumbent();
   auto planned = intent.known ? plan_again(context, address, given, *intent.known, number)
                               : plan_contenders(context, address, given, intent.decision.contenders, number);
-  planned[number_of_incumbent(intent.decision)] = std::move(incumbent.front());  // some may be gone
+  planned[intent.decision.incumbent()] = std::move(incumbent.front());  // some may be gone
   return planned;
 }
 

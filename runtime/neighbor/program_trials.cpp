@@ -13,12 +13,6 @@
 
 namespace commpass {
 
-std::size_t number_of_incumbent(const Decision& decision) {
-  const auto& contenders = decision.contenders;
-  return static_cast<std::size_t>(std::ranges::find(contenders, decision.strategy, &Contender::strategy) -
-                                  contenders.begin());
-}
-
 std::string describe_trials(std::span<const Contender> contenders) {
   std::string names;
   for (const auto& contender : contenders) names += (names.empty() ? "" : ", ") + contender.strategy;
@@ -103,7 +97,7 @@ std::unique_ptr<TriedRequests> try_contenders(Exchange::State& state, std::vecto
   }
   return std::make_unique<TriedRequests>(
       std::move(contenders),
-      TriedRequests::Trials{number_of_incumbent(decision),
+      TriedRequests::Trials{decision.incumbent(),
                             static_cast<std::int64_t>(std::min(decision.calls.value_or(calls_of_a_plan), calls_max)),
                             told.comm, told.tag,
                             [trying = std::move(trying)](std::size_t contender, TrialTimer& trials) mutable {

@@ -15,9 +15,6 @@
 
 namespace commpass {
 
-/// Among its contenders.
-std::size_t number_of_incumbent(const Decision& decision);
-
 /// The contenders, for people.
 std::string describe_trials(std::span<const Contender> contenders);
 
