@@ -159,8 +159,8 @@ typedef struct commpass_exchange_state* commpass_exchange;
  * info             MPI_INFO_NULL, or with the keys commpass_strategy (a strategy, the same on every rank),
  *                  commpass_calls (how often the exchange will run, if that is not often), commpass_planner (estimate:
  *                  by prices alone; adaptive: by timing some strategies in the first exchanges; measure or patient: by
- *                  timing some or all before; else COMMPASS_PLANNER), commpass_planner_seconds (how long they are timed
- *                  before) and commpass_any_buffers
+ *                  timing some or all before; else COMMPASS_PLANNER, else adaptive), commpass_planner_seconds (how
+ *                  long they are timed before) and commpass_any_buffers
  *                  ("true": commpass_start_buffers may give other buffers every time, at the price of a copy)
  *
  * A further plan of the same pattern with the same info takes one agreement of all ranks, if it is among the last 16.

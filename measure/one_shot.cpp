@@ -37,14 +37,12 @@ class AlltoallRunner {
     fill(data_);
   }
 
-  void run(Communicator& communicator, const std::string& strategy) {
+  void run(Communicator& communicator, const AlltoallvOptions& options) {
     if (sizes_ == BlockSizes::equal)
       return communicator.alltoall(data_.send_buffer.data(), sends_.counts.front(), MPI_BYTE,
-                                   data_.receive_buffer.data(), sends_.counts.front(), MPI_BYTE,
-                                   {.strategy = strategy});
+                                   data_.receive_buffer.data(), sends_.counts.front(), MPI_BYTE, options);
     communicator.alltoallv(data_.send_buffer.data(), sends_.counts, sends_.displacements, MPI_BYTE,
-                           data_.receive_buffer.data(), receives_.counts, receives_.displacements, MPI_BYTE,
-                           {.strategy = strategy});
+                           data_.receive_buffer.data(), receives_.counts, receives_.displacements, MPI_BYTE, options);
   }
   void run_by_mpi() {
     if (sizes_ == BlockSizes::equal)
@@ -152,8 +150,8 @@ CallReport measure_one_shot(const Measurement& measurement, const Pattern& patte
     runs.push_back({std::move(run), runner.sent()});
   };
   for (const auto& name : split(names, ';'))
-    add(name, [&runner, &communicator, name] { runner.run(communicator, name); });
-  const auto choose = [&] { runner.run(choosing, ""); };
+    add(name, [&runner, &communicator, name] { runner.run(communicator, {.strategy = name}); });
+  const auto choose = [&] { runner.run(choosing, {.strategy = "", .planner = measurement.planner}); };
   for (int call = calls_to_settle(one_shot_calls_to_know, measurement.planner); call > 0; --call)
     runner.check(choose, "the choice");
   add("the choice", choose);

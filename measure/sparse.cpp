@@ -106,8 +106,7 @@ class SparseRunner {
     bytes_ = pattern.edges.empty() ? 0 : pattern.edges.front().bytes;
   }
 
-  ReceivedMessages run(Communicator& communicator, const std::string& strategy) const {
-    const SparseOptions options{.strategy = strategy};
+  ReceivedMessages run(Communicator& communicator, const SparseOptions& options) const {
     return is_constant_ ? communicator.sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_, options)
                         : communicator.sparse_alltoallv(data_.send_buffer.data(), data_.sends, options);
   }
@@ -182,12 +181,14 @@ CallReport measure_sparse(const Measurement& measurement, const Pattern& pattern
   std::vector<TimedExchange> runs;
   const auto add = [&](std::function<void()> run) { runs.push_back({std::move(run), runner.sent()}); };
   for (const auto& row : report.rows) {
-    runner.check(runner.run(communicator, row.name), row.name);
-    add([&runner, &communicator, name = row.name] { runner.run(communicator, name); });
+    const SparseOptions options{.strategy = row.name};
+    runner.check(runner.run(communicator, options), row.name);
+    add([&runner, &communicator, options] { runner.run(communicator, options); });
   }
+  const SparseOptions choice{.strategy = "", .planner = measurement.planner};
   for (int call = calls_to_settle(sparse_calls_to_know, measurement.planner); call > 0; --call)
-    runner.check(runner.run(choosing, ""), "the choice");
-  add([&] { runner.run(choosing, ""); });
+    runner.check(runner.run(choosing, choice), "the choice");
+  add([&] { runner.run(choosing, choice); });
   runner.check(runner.run_by_reduction(), "redscatter");
   add([&] { runner.run_by_reduction(); });
   runner.check(runner.run_by_barrier(), "ibarrier");
@@ -207,7 +208,7 @@ CallReport measure_sparse(const Measurement& measurement, const Pattern& pattern
   // A cache keeps the communicators of the last few routes. WarmUp::each_time leaves making them out of the times.
   const auto times = time_exchanges(runs, WarmUp::each_time, measurement);
 
-  runner.check(runner.run(choosing, ""), "the choice");
+  runner.check(runner.run(choosing, choice), "the choice");
   report.chosen = choosing.last_sparse_strategy();
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = (time++)->median;

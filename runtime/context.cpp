@@ -76,10 +76,11 @@ unsigned settle_on_node(MPI_Comm comm) {
   return threads_of_rank(node.get());
 }
 
-PlannerMode planner_of(MPI_Comm comm, const Environment& environment) {
-  int mode = static_cast<int>(environment.planner.value_or(PlannerMode::estimate));
+std::optional<PlannerMode> planner_of(MPI_Comm comm, const Environment& environment) {
+  constexpr int unnamed = -1;
+  int mode = environment.planner ? static_cast<int>(*environment.planner) : unnamed;
   COMMPASS_MPI_CALL(MPI_Bcast, &mode, 1, MPI_INT, 0, comm);
-  return static_cast<PlannerMode>(mode);
+  return mode == unnamed ? std::nullopt : std::optional(static_cast<PlannerMode>(mode));
 }
 
 /// Those of rank 0: of the profile, of its environment in the place of these, and what the program gives before both.

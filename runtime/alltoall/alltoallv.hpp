@@ -15,8 +15,8 @@ struct AlltoallvOptions {
                                         ///< survey (Communicator::alltoallv)
   /// Time the few that have the best prices (measure) or all (patient) in these calls themselves, the MPI library's own
   /// among them, and keep the one that is the fastest beyond doubt (docs/cpp.md); or time those that prices cannot tell
-  /// apart, for at most 1 % of the time of the calls (adaptive); nothing: COMMPASS_PLANNER, else by prices alone
-  /// (estimate). Not where a strategy is named.
+  /// apart, for at most 1 % of the time of the calls (adaptive). Nothing: COMMPASS_PLANNER, else adaptive; estimate: by
+  /// prices alone. Not where a strategy is named.
   std::optional<PlannerMode> planner{};
   std::optional<Seconds>
       planner_seconds{};  ///< that timing may lose, unless adaptive; nothing: 0.1 s, or 1 s if patient

@@ -362,7 +362,7 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, c
 }
 
 void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& options) {
-  const bool may_be_trial = options.planner.value_or(context_->planner) != PlannerMode::estimate;
+  const bool may_be_trial = planner_mode(*context_, options.planner) != PlannerMode::estimate;
   const double entered_s = may_be_trial ? MPI_Wtime() : 0;
   data_.assign(call, comm_.get(), users_stream());
   require_usable(options);

@@ -28,25 +28,19 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
 
 namespace {
 
-/// Before trials the MPI library's call runs, unless it has a price, and by prices another one is faster beyond the
-/// uncertainty. Contenders are on one path of data.
+/// Between trials the best by price runs. Contenders are on one path of data.
 template <class ContenderOf>
 Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
                          ContenderOf contender_of) {
   const auto& best = ranking.front();
   const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout));
-  const auto is_of_library = [&](const Candidate& each) {
-    return each.strategy.route == "mpi" && each.strategy.path == best.strategy.path;
-  };
-  const auto library = std::ranges::find_if(ranking, is_of_library);
-  const bool is_best_faster = library != ranking.end() && !ties.contains(library->strategy);
   const auto is_tried = [&](const Candidate& each) {
     return &each == &best || (ties.contains(each.strategy) && each.strategy.path == best.strategy.path);
   };
   auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
   // `mpi`, `standard` and the best by price are the first ones.
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
-  Decision decision{is_best_faster ? contender_of(best) : contenders.front()};
+  Decision decision{contender_of(best)};
   decision.contenders = std::move(contenders);
   return decision;
 }

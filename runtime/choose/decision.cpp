@@ -89,9 +89,13 @@ std::vector<Contender> with_programs_methods(std::span<const Contender> by_price
   return result;
 }
 
+PlannerMode planner_mode(const Context& context, std::optional<PlannerMode> wanted) {
+  return wanted ? *wanted : context.planner.value_or(PlannerMode::adaptive);
+}
+
 HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds) {
   if (seconds) check_planner_seconds(*seconds);
-  const auto mode = planner.value_or(context.planner);
+  const auto mode = planner_mode(context, planner);
   return {mode, seconds.value_or(default_planner_seconds(mode))};
 }
 

@@ -37,7 +37,10 @@ struct HowToChoose {
   Seconds seconds = 0;  ///< that timing may lose; so long may rank 0 price a new class at once, too
 };
 
-/// @param planner,seconds  the wanted mode and time; nothing: as the context says @throws InputError
+/// The wanted mode; nothing: as the context says, else adaptive.
+PlannerMode planner_mode(const Context& context, std::optional<PlannerMode> wanted);
+
+/// @param planner,seconds  the wanted mode and time, of planner_mode() and default_planner_seconds() @throws InputError
 HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds);
 
 /// The contender that runs, and how it was found.

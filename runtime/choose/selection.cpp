@@ -64,7 +64,7 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
 template <class ContenderOf>
 std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
                                        const SelectionOptions& options, ContenderOf contender_of) {
-  constexpr Bytes buffered_bytes_max = Bytes{64} << 20;  // as the plans that a communicator keeps
+  constexpr Bytes buffered_bytes_max = Bytes{8} << 20;
   const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout), options.calls);
   const auto is_affordable = [&](const Candidate& each) {
     return !options.calls ||

@@ -76,11 +76,19 @@ struct Intent {
   Failure failure;
 };
 
-/// The wish for a known plan. It includes whether the MPI library's communicator is free, and what trials have found,
-/// on which all ranks must agree.
+/// May the exchange try contenders? By default this is bounded: each contender may take buffers, and a communicator for
+/// the MPI library's collective, of which libraries have a few thousand. Further plans of a pattern stay cheap.
+bool may_try(const Context& context, const ExchangeOptions& options, bool is_known) {
+  constexpr int tried_by_default_max = 64;
+  return options.planner || context.planner || (!is_known && context.tried_exchanges < tried_by_default_max);
+}
+
+/// The wish for a known plan. It includes whether the MPI library's communicator is free, whether contenders are tried
+/// again, and what trials have found, on which all ranks must agree.
 /// @param found  by trials in exchanges of the pattern so far
-std::uint64_t number_of_known(const PlanCache::Entry& entry, const std::optional<TrialResult::Found>& found) {
-  return mixed({entry.number, entry.has_free_graph() ? 1U : 0U, found ? 1 + found->contender : 0});
+std::uint64_t number_of_known(const PlanCache::Entry& entry, bool tries,
+                              const std::optional<TrialResult::Found>& found) {
+  return mixed({entry.number, entry.has_free_graph() ? 1U : 0U, tries ? 1U : 0U, found ? 1 + found->contender : 0});
 }
 
 /// The decision that trials of the same pattern have led to.
@@ -91,8 +99,8 @@ void take_result(Decision& decision, const TrialResult::Found& found) {
   decision.contenders.clear();
 }
 
-Intent intend_known(PlanCache::Entry& entry, const std::optional<TrialResult::Found>& found, ExchangeDraft& draft,
-                    const Failure& before) {
+Intent intend_known(PlanCache::Entry& entry, bool tries, const std::optional<TrialResult::Found>& found,
+                    ExchangeDraft& draft, const Failure& before) {
   Intent intent;
   intent.known = &entry;
   intent.failure = before;
@@ -102,6 +110,10 @@ Intent intend_known(PlanCache::Entry& entry, const std::optional<TrialResult::Fo
     intent.key = known.key;
     const auto number = found ? found->contender : known.trials ? known.decision.incumbent() : 0;
     if (found) take_result(intent.decision, *found);
+    if (!tries && !intent.decision.contenders.empty()) {
+      intent.decision.contenders.clear();
+      intent.decision.explanation += "This one tries none: an earlier plan of the pattern does.\n";
+    }
     const auto& way = known.ways[number];
     intent.path = way.path;
     draft.use(intent.decision.requests);
@@ -142,14 +154,15 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
 }
 
 /// Chooses a strategy that is not named. Collective.
+/// @param tries  may contenders be tried in exchanges of the program? That of rank 0 holds
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-            const DeviceUse& devices, Intent& intent) {
+            const DeviceUse& devices, bool tries, Intent& intent) {
   intent.selection->added_value_bytes = given.added_value_bytes();
   // Sums keep the order of their additions, and so their bits. Trials do not wait for a device. Of a family the caller
   // has named all that may run.
   auto& planner = intent.selection->how.planner;
   if (planner == PlannerMode::adaptive &&
-      (given.sums || devices.is_used || intent.selection->automatic || !context.may_try_calls))
+      (given.sums || devices.is_used || intent.selection->automatic || !context.may_try_calls || !tries))
     planner = PlannerMode::estimate;
   auto planned = decide_planned(context, given.sends, given.are_values, devices, *intent.selection,
                                 [&](Decision& priced) { choose_by_trials(context, address, given, priced); });
@@ -215,8 +228,10 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives, given.added_value_bytes());
   const auto found = known && known->known->trials ? known->known->trials->found() : std::nullopt;
-  const auto wish = known ? number_of_known(*known, found) : number_of(name);  // before the draft uses the graph
-  auto intent = known ? intend_known(*known, found, draft, failure) : intend(*context, name, options, draft, failure);
+  const bool tries = may_try(*context, options, known != nullptr);
+  const auto wish = known ? number_of_known(*known, tries, found) : number_of(name);  // before the draft uses the graph
+  auto intent =
+      known ? intend_known(*known, tries, found, draft, failure) : intend(*context, name, options, draft, failure);
   // If all ranks have the same wish, no broadcast is needed.
   auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), devices);
   const bool is_elsewhere = opening.is_same_strategy && known && known->known->is_on_device != opening.devices.is_used;
@@ -226,7 +241,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
     opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch(), devices);
   }
   if (opening.has_failed) agree(comm, intent.failure);
-  if (intent.selection) decide(*context, address, given, opening.devices, intent);
+  if (intent.selection) decide(*context, address, given, opening.devices, tries, intent);
   bool are_edges_matched = opening.are_edges_matched;
   draft.use(intent.decision.requests);
   const bool shares_copies = intent.path.copies > 1 && opening.devices.is_used;
@@ -238,6 +253,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (!intent.decision.contenders.empty()) planned = plan_all(*context, address, given, intent, std::move(planned));
   if (planned.size() == 1) intent.decision.contenders.clear();
   const bool has_trials = planned.size() > 1;
+  if (has_trials) ++context->tried_exchanges;
   const auto told = has_trials ? context->next_address() : Context::Address();
   auto result = intent.known ? intent.known->known->trials : nullptr;
   if (has_trials && !intent.known)

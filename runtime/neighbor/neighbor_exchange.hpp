@@ -32,8 +32,9 @@ struct ExchangeOptions {
   bool anew = false;
   /// Choose by prices alone (estimate), by timing those that prices cannot tell apart in the first exchanges of the
   /// program (adaptive), or by timing the few best (measure) or all strategies that are considered (patient) before;
-  /// the MPI library's own collective is among them. Nothing: COMMPASS_PLANNER, else estimate. A named strategy is not
-  /// timed. Timing pays only if exchanges run many times; before the first one it reads the send buffer.
+  /// the MPI library's own collective is among them. Nothing: COMMPASS_PLANNER, else adaptive for the first
+  /// 64 exchanges of a communicator that have something to try, then estimate. A named strategy is not timed. Timing
+  /// pays only if exchanges run many times; before the first one it reads the send buffer.
   std::optional<PlannerMode> planner{};
   /// The time for exchanges that are timed before, besides planning them; nothing: 0.1 s, or 1 s if patient.
   std::optional<Seconds> planner_seconds{};

@@ -226,7 +226,8 @@ class Told {
     const std::vector<int> counts(static_cast<std::size_t>(size_of()), bytes);
     std::vector<int> at;
     for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank * bytes);
-    communicator_.alltoallv(sent.data(), counts, at, MPI_CHAR, received.data(), counts, at, MPI_CHAR, {"", hint});
+    communicator_.alltoallv(sent.data(), counts, at, MPI_CHAR, received.data(), counts, at, MPI_CHAR,
+                            {"", hint, PlannerMode::estimate});
     return communicator_.last_alltoallv_strategy();
   }
   std::string run_hinted(int bytes) { return run(bytes, bytes); }
@@ -238,7 +239,8 @@ class Told {
     receive[static_cast<std::size_t>((rank_of() + size_of() - 1) % size_of())] = bytes;
     const std::vector<char> sent(static_cast<std::size_t>(bytes), static_cast<char>(rank_of()));
     std::vector<char> received(sent.size());
-    communicator_.alltoallv(sent.data(), send, at, MPI_CHAR, received.data(), receive, at, MPI_CHAR);
+    communicator_.alltoallv(sent.data(), send, at, MPI_CHAR, received.data(), receive, at, MPI_CHAR,
+                            {"", {}, PlannerMode::estimate});
     EXPECT_EQ(received, std::vector<char>(sent.size(), static_cast<char>((rank_of() + size_of() - 1) % size_of())));
     return communicator_.last_alltoallv_strategy();
   }
@@ -246,7 +248,8 @@ class Told {
   std::string run_equal(int bytes) {
     const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
     std::vector<char> received(sent.size());
-    communicator_.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR);
+    communicator_.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR,
+                           {"", {}, PlannerMode::estimate});
     return communicator_.last_alltoallv_strategy();
   }
 

@@ -140,7 +140,8 @@ TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsExpensive) {
   const int before = broadcasts;
   int calls = 0;
   for (double bytes = 1 << 10; bytes < 1 << 20; bytes *= 1.1, ++calls)
-    communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT, {"", bytes});
+    communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT,
+                           {"", bytes, PlannerMode::estimate});
   EXPECT_GT(calls, 5 * classes);
   EXPECT_GE(broadcasts - before, broadcasts_a_decision) << "the first is priced";
   EXPECT_LE(broadcasts - before, 2 * broadcasts_a_decision);

@@ -67,8 +67,10 @@ TEST_F(SecondPlan, OfAPatternIsOneAgreement) {
 
 TEST_F(SecondPlan, TellsWhatTheFirstTold) {
   auto local = local_part(7);
-  const auto first = plan(local, {});
-  const auto second = plan(local, {});
+  ExchangeOptions by_price;
+  by_price.planner = PlannerMode::estimate;
+  const auto first = plan(local, by_price);
+  const auto second = plan(local, by_price);
   EXPECT_EQ(second.strategy(), first.strategy());
   EXPECT_EQ(second.predicted_seconds(), first.predicted_seconds());
   EXPECT_EQ(second.explanation(), first.explanation());
