@@ -38,7 +38,8 @@ Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layou
     return &each == &best || (ties.contains(each.strategy) && each.strategy.path == best.strategy.path);
   };
   auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
-  // `mpi`, `standard` and the best by price are the first ones.
+  leave_out_clear(contenders, ranking, contender_of, is_tried);
+  // `mpi`, `standard`, where prices leave them in, and the best by price are the first ones.
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
   Decision decision{contender_of(best)};
   decision.contenders = std::move(contenders);

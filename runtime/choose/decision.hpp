@@ -83,6 +83,17 @@ std::vector<Contender> contenders_of(
 /// @param has_library_call  has the MPI library a call for such exchanges?
 std::vector<Contender> with_programs_methods(std::span<const Contender> by_price, bool has_library_call);
 
+/// Leaves out contenders of the ranking that are not to be tried: prices show that they are slower, or exceed a limit.
+template <class Each, class ContenderOf, class IsTried>
+void leave_out_clear(std::vector<Contender>& contenders, std::span<const Each> ranking, ContenderOf contender_of,
+                     IsTried is_tried) {
+  for (const auto& each : ranking)
+    if (!is_tried(each))
+      std::erase_if(contenders, [name = contender_of(each).strategy](const Contender& contender) {
+        return contender.strategy == name;
+      });
+}
+
 /// The times of contenders, and the fastest, for people. @param sample  see explain (trial_timer.hpp)
 std::string explain(TrialTimer& trials, std::span<const Contender> contenders, const std::string& sample = "");
 

@@ -59,8 +59,8 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
-/// The contenders that a program's exchanges try, the methods of programs without Commpass first: the first of the
-/// ranking, and those that prices cannot tell from it. None where all prices are clear.
+/// The contenders that a program's exchanges try: the first of the ranking, those that prices cannot tell from it, and
+/// before them the methods of programs without Commpass that have no price or tie. None where all prices are clear.
 template <class ContenderOf>
 std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
                                        const SelectionOptions& options, ContenderOf contender_of) {
@@ -77,6 +77,7 @@ std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const
   auto tied = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
   if (tied.size() < 2) return {};
   auto contenders = with_programs_methods(tied, NeighborhoodCollective::is_available());
+  leave_out_clear(contenders, ranking, contender_of, is_tried);
   // The library's call, standard, the incumbent, and that one through memory of a node are the first ones.
   const auto& incumbent = tied.front().strategy;
   const auto shared = through_node_memory(parse_strategy(incumbent));
@@ -97,13 +98,15 @@ Decision decision_of(const Alternatives& alternatives, const Layout& layout, con
     return Contender{to_string(as_run(candidate)),
                      candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)};
   };
+  const std::span<const Candidate> priced(ranking);
   const auto exceeds = [](const Candidate& candidate) { return candidate.exceeded_limit != nullptr; };
-  const std::span<const Candidate> allowed(ranking.begin(), std::find_if(ranking.begin() + 1, ranking.end(), exceeds));
+  const auto allowed = priced.first(
+      static_cast<std::size_t>(std::find_if(ranking.begin() + 1, ranking.end(), exceeds) - ranking.begin()));
   const bool is_tried_later = options.how.planner == PlannerMode::adaptive;
   return {contender_of(ranking.front()),
           explain_with_note(ranking, 0, machine, layout, options.model, options.calls),
           {},
-          is_tried_later ? tied_contenders(allowed, layout, machine, options, contender_of)
+          is_tried_later ? tied_contenders(priced, layout, machine, options, contender_of)
                          : contenders_of(allowed, options.how.planner, contender_of)};
 }
 
