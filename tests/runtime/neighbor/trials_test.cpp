@@ -292,6 +292,29 @@ TEST_F(TrialsOfPrograms, GiveAllRanksTheTimesOfTheSlowest) {
   ASSERT_TRUE(everywhere(exchange.strategy() == "mpi")) << exchange.explanation();
 }
 
+// A communicator has them in 64 exchanges, of other patterns.
+TEST_F(TrialsOfPrograms, AreBoundedUnlessAskedFor) {
+  constexpr int patterns = 70, tried_max = 64;
+  const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
+  std::vector<std::byte> out(patterns), in(patterns);
+  int tried = 0, tried_again = 0;
+  for (int bytes = 1; bytes <= patterns; ++bytes) {
+    const std::vector<SendEdge> sends{{next, 0, bytes}};
+    const std::vector<ReceiveEdge> receives{{previous, 0, bytes}};
+    const auto plan_one = [&](const ExchangeOptions& with) {
+      return communicator_.neighbor_exchange(out.data(), sends, in.data(), receives, with);
+    };
+    const auto first = plan_one({}), second = plan_one({});
+    if (says(first, "exchanges of the program try")) ++tried;
+    if (says(second, "exchanges of the program try") && !says(second, "This one tries none")) ++tried_again;
+    if (bytes == patterns && size_of() > 1) {
+      EXPECT_TRUE(says(plan_one(options(PlannerMode::adaptive)), "exchanges of the program try"));
+    }
+  }
+  EXPECT_EQ(tried, size_of() == 1 ? 0 : tried_max);
+  EXPECT_EQ(tried_again, 0);
+}
+
 TEST_F(TrialsOfPrograms, AreNotMadeWherePricesAreClear) {
   auto machine = test::some_machine();
   machine.verdict = Verdict{};
