@@ -154,20 +154,29 @@ class Import {
         farther_s = std::max(0.0, of_all->second - seconds);
       seconds += farther_s;
     }
-    if (level > machine_.node_level()) return result;
-    // Pages that were never written are all the same one: a lone pair has it in its cache, and all pairs fight for it.
+    // The buffers of all levels within nodes are alike.
+    if (level <= machine_.node_level())
+      for (Level inner = 0; inner <= level; ++inner)
+        result.erase(result.lower_bound(unwritten_from(inner)), result.end());
+    return result;
+  }
+
+  /// The size from which on messages within nodes tell nothing, because their pages were never written: these are all
+  /// the same one, which a lone pair has in its cache, and for which all pairs fight.
+  Bytes unwritten_from(Level level) const {
+    constexpr auto never = std::numeric_limits<Bytes>::max();
+    const auto lone_pairs = lone_ping_pongs(Memory::host, level);
+    const auto all = all_pairs(Memory::host, level);
     const auto rate = [](const auto& time) { return static_cast<double>(time.first) / time.second; };
     const auto best = std::ranges::max_element(all, {}, rate);
-    const auto lone_best = best == all.end() ? result.end() : result.find(best->first);
-    if (lone_best == result.end()) return result;
-    for (auto lone = std::next(lone_best); lone != result.end(); ++lone)
+    const auto lone_best = best == all.end() ? lone_pairs.end() : lone_pairs.find(best->first);
+    if (lone_best == lone_pairs.end()) return never;
+    for (auto lone = std::next(lone_best); lone != lone_pairs.end(); ++lone)
       if (const auto of_all = all.find(lone->first); of_all != all.end() && lone->first >= shared_bytes_min &&
                                                      rate(*of_all) < collapsed_rate_ratio * rate(*best) &&
-                                                     rate(*lone) > faster_rate_ratio * rate(*lone_best)) {
-        result.erase(lone, result.end());
-        break;
-      }
-    return result;
+                                                     rate(*lone) > faster_rate_ratio * rate(*lone_best))
+        return lone->first;
+    return never;
   }
 
   std::map<Bytes, Seconds> lone_ping_pongs(Memory memory, Level level) const {

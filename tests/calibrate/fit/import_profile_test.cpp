@@ -141,6 +141,23 @@ TEST(ImportedProfile, LeavesOutSizesAtWhichTheRateOfAllPairsCollapses) {
   EXPECT_NEAR(beyond_collapse(pairs_at_once("node", 0, 0.25, collapse_bytes)), 1, 0.05);
 }
 
+TEST(ImportedProfile, LeavesOutThoseSizesOnTheLevelsFurtherOutWithinNodesToo) {
+  constexpr Bytes collapse_bytes = 262144;
+  auto times = ping_pongs("network");
+  for (const auto* level : {"socket", "node"})
+    for (auto time : ping_pongs(level, 0.25)) {
+      if (time.bytes > collapse_bytes) time.seconds /= 3;
+      times.push_back(time);
+    }
+  const auto on_node = [&] {
+    const auto machine = import(times);
+    return machine.host.by_level[1]->protocol(1 << 20).alone_seconds(1 << 20) / (0.25 * alone(1 << 20));
+  };
+  EXPECT_NEAR(on_node(), 1.0 / 3, 0.05);
+  add(times, pairs_at_once("socket", 0, 0.25, collapse_bytes));
+  EXPECT_NEAR(on_node(), 1, 0.05);
+}
+
 TEST(ImportedProfile, DoesNotFollowRunsThatWereDisturbed) {
   auto times = ping_pongs("network");
   add(times, ping_pongs("network"));
