@@ -128,8 +128,9 @@ void ExchangeTrials::price_again() {
   std::vector<Seconds> prices(trials_.size());
   all_or_none(comm, [&] {
     if (calibration_.comm.rank() != 0) return;
-    std::ranges::transform(trials_, prices.begin(),
-                           [&](const Trial& trial) { return trial.price(calibration_.machine); });
+    auto machine = calibration_.machine;
+    machine.verdict.emplace();  // what the calibration will end with: its parameters are measured
+    std::ranges::transform(trials_, prices.begin(), [&](const Trial& trial) { return trial.price(machine); });
   });
   COMMPASS_MPI_CALL(MPI_Bcast, prices.data(), static_cast<int>(prices.size()), MPI_DOUBLE, 0, comm);
   for (std::size_t i = 0; i < trials_.size(); ++i) trials_[i].result.predicted_s = prices[i];

@@ -1,4 +1,4 @@
-// Ranks that exchange round by round wait for one another, the longer the more nodes there are.
+// Ranks that exchange round by round wait for one another, the longer the more there are.
 #include "calibrate/fit/skew.hpp"
 
 #include <fmt/core.h>

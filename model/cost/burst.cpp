@@ -17,7 +17,7 @@
 // sends are out (eager ones: when they have left it) and its receives are in.
 //
 // Before each batch every rank is busy with the calls that begin and end it, if these were measured. Before each batch
-// between nodes that follows another one of its stage, ranks of N nodes wait skew·√N for one another.
+// between nodes that follows another one of its stage, P ranks wait skew·√P for one another.
 //
 // Batches are run in order of time, each rank on its own (simulation.hpp): messages in flight at the same time share
 // rates, whatever their batch.
@@ -35,10 +35,12 @@
 
 #include "model/base/error.hpp"
 #include "model/cost/batches.hpp"
+#include "model/cost/message_copies.hpp"
 #include "model/cost/models.hpp"
 #include "model/cost/simulation.hpp"
 #include "model/cost/staging.hpp"
 #include "model/cost/trace.hpp"
+#include "model/machine/stand_ins.hpp"
 
 namespace commpass {
 
@@ -62,7 +64,7 @@ Seconds skew_seconds(const FoldedOf& batch, const Layout& layout, const Machine&
   if (skew_s == 0 || batch.messages.empty() || batch.messages.front().batch == 0) return 0;
   const bool leaves_nodes = std::ranges::any_of(
       batch.messages, [&](const Message& message) { return batch(message).level > layout.node_level(); });
-  return leaves_nodes ? skew_s * std::sqrt(layout.nodes()) : 0;
+  return leaves_nodes ? skew_s * std::sqrt(layout.ranks()) : 0;
 }
 
 std::uint32_t times_of(const FoldedOf& batch) {
@@ -165,10 +167,10 @@ StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds
   return cost;
 }
 
-}  // namespace
-
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings, Trace* trace, const Staging* staging, std::vector<Seconds>* ends) {
+/// @param counted  the stages without their times
+Cost evaluate_stages(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
+                     std::vector<StageCost> counted, const Foldings* foldings, Trace* trace, const Staging* staging,
+                     std::vector<Seconds>* ends) {
   const Priced priced{schedule, layout, machine, usage, foldings};
   TraceRecorder recorder(trace ? schedule.ranks : 0);
   Simulation simulation(schedule.ranks, schedule.stages.size(), layout, machine, trace ? &recorder : nullptr);
@@ -180,7 +182,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   Stages(priced, simulation).run();
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& end = simulation.end_of(s);
-    auto cost = count_messages(schedule.stages[s], of_stage(foldings, s));
+    auto cost = std::move(counted[s]);
     cost.seconds = end.when - std::exchange(last, end.when);
     cost.parts = end.parts;
     total.stages.push_back(std::move(cost));
@@ -192,6 +194,39 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   if (trace) *trace = recorder.take(total, simulation.now());
   if (ends) *ends = simulation.now();
   return total;
+}
+
+/// A machine whose copies no calibration has measured: a lone pair of ranks sends from its caches, but all ranks of a
+/// node copy bytes that are in none of them at the rate of its memory. From `cached_bytes_max` to twice as much the
+/// time of a byte grows from one to the other.
+/// @param bytes_max  that a rank sends in a stage
+Machine with_copies_from_memory(const Machine& machine, Bytes bytes_max) {
+  const double beyond_caches = static_cast<double>(bytes_max) / static_cast<double>(cached_bytes_max) - 1;
+  const double cached_s = 1 / machine.copy_rate_bytes_per_s, memory_s = 1 / typical_memory_copy_rate_bytes_per_s;
+  auto result = machine;
+  result.copy_rate_bytes_per_s = 1 / std::lerp(cached_s, std::max(cached_s, memory_s), std::min(beyond_caches, 1.0));
+  return result;
+}
+
+/// Are the copies of exchanges known, or moved by kernels on a device, or free?
+bool are_copies_known(const Machine& machine) {
+  return machine.verdict || machine.copy_call_s > 0 || !copies_cost(machine);
+}
+
+}  // namespace
+
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
+                    const Foldings* foldings, Trace* trace, const Staging* staging, std::vector<Seconds>* ends) {
+  std::vector<StageCost> counted;
+  Bytes bytes_max = 0;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    counted.push_back(count_messages(schedule.stages[s], of_stage(foldings, s)));
+    bytes_max = std::max(bytes_max, counted.back().bytes_max);
+  }
+  if (bytes_max <= cached_bytes_max || are_copies_known(machine))
+    return evaluate_stages(schedule, layout, machine, usage, std::move(counted), foldings, trace, staging, ends);
+  return evaluate_stages(schedule, layout, with_copies_from_memory(machine, bytes_max), usage, std::move(counted),
+                         foldings, trace, staging, ends);
 }
 
 }  // namespace commpass

@@ -126,7 +126,7 @@ int ranks_around(const Layout& layout, Level level, int node) {
 }
 
 NodeParts parts_of_node(const Layout& layout, int node) {
-  NodeParts parts{{}, layout.nodes()};
+  NodeParts parts{{}, static_cast<double>(layout.ranks()) / layout.ppn(node)};
   parts.of_level.fill(1);
   for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
     if (layout.instances(level) > 0)
@@ -135,7 +135,7 @@ NodeParts parts_of_node(const Layout& layout, int node) {
 }
 
 Machine of_a_node(Machine machine, const NodeParts& parts) {
-  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(parts.nodes);
+  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(parts.all_ranks);
   for (std::size_t level = 0; level < machine.levels.size(); ++level) {
     machine.levels[level].up_rate_bytes_per_s *= parts.of_level[level];
     machine.levels[level].down_rate_bytes_per_s *= parts.of_level[level];

@@ -37,7 +37,7 @@ int ranks_around(const Layout& layout, Level level, int node);
 /// A node's part of its machine.
 struct NodeParts {
   std::array<double, most_levels> of_level;  ///< its ranks ÷ those of the instance; 1 within nodes, or if not told
-  int nodes;                                 ///< that the machine's ranks are on
+  double all_ranks;                          ///< all ranks of the machine ÷ its ranks
 };
 NodeParts parts_of_node(const Layout& layout, int node);
 /// The machine of one node that stands for all: its part of what instances of outer levels share, and the skew of all.

@@ -105,8 +105,9 @@ class Closing {
 };
 
 /// The machine of the nodes of a sample: their part of what they share with others, and the skew of all.
-Machine machine_of_sample(Machine machine, const Layout& layout, const std::vector<bool>& is_sampled, int nodes) {
-  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(static_cast<double>(layout.nodes()) / nodes);
+/// @param ranks  of the sample and their partners
+Machine machine_of_sample(Machine machine, const Layout& layout, const std::vector<bool>& is_sampled, int ranks) {
+  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(static_cast<double>(layout.ranks()) / ranks);
   for (Level level = layout.node_level() + 1; level <= layout.outermost(); ++level) {
     const auto ranks_of = layout.ranks_of_instances(level);
     if (ranks_of.empty()) continue;
@@ -150,11 +151,14 @@ Sample sample_of(const Schedule& part, const Layout& given, const Machine& machi
     number[at(rank)] = static_cast<Rank>(ranks.size());
     ranks.push_back(rank);
   }
-  auto own = layout_of_ranks(given, ranks);
-  const int nodes = own.nodes();
-  Sample sample{{}, {}, std::move(number), std::move(own), machine_of_sample(machine, layout, is_sampled, nodes)};
+  const int own_ranks = static_cast<int>(ranks.size());
+  Sample sample{{},
+                {},
+                std::move(number),
+                layout_of_ranks(given, ranks),
+                machine_of_sample(machine, layout, is_sampled, own_ranks)};
   auto& schedule = sample.schedule;
-  schedule.ranks = static_cast<int>(ranks.size());
+  schedule.ranks = own_ranks;
   const auto bytes_of = [&](std::span<const Bytes> all) {
     std::vector<Bytes> bytes;
     for (const Rank rank : ranks)

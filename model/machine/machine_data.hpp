@@ -149,7 +149,7 @@ struct OperationCosts {
   /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
   /// once, for each discovery of a sparse exchange.
   std::optional<Seconds> batch_s{}, batch_once_s{}, discovery_s{};
-  /// Ranks of N nodes wait this · √N for one another in each batch of messages between nodes that follows another batch
+  /// P ranks wait this · √P for one another in each batch of messages between nodes that follows another batch
   /// of its stage.
   std::optional<Seconds> skew_s{};
   /// The largest send that takes less with a new request than with a persistent one.

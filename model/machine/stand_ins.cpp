@@ -38,7 +38,7 @@ Machine with_stand_ins(Machine machine) {
   auto& skew_s = machine.operations.skew_s;
   if (const double alpha_s = channel->protocols.front().alpha_s; alpha_s > 0 && !skew_s) {
     skew_s = typical_skew_alpha_ratio * alpha_s;
-    tell("waits between rounds", seconds, *skew_s, " times √nodes");
+    tell("waits between rounds", seconds, *skew_s, " times √ranks");
   }
   return machine;
 }

@@ -13,9 +13,18 @@ inline constexpr double typical_near_rate_bytes_per_s = 1.3e10, typical_injectin
 /// A piece of a copy, which is not in the cache: assumed.
 inline constexpr Seconds typical_copy_block_s = 2e-8;
 
-/// What ranks wait for one another, as part of α of a small message between nodes (operations.skew_s): assumed. On
-/// Dane, the one machine of which exchanges in rounds on 2 to 64 nodes are known, it is about 1.
-inline constexpr double typical_skew_alpha_ratio = 0.25;
+/// What ranks wait for one another, as part of α of a small message between nodes (operations.skew_s): assumed. It is
+/// about 0.1 on Dane, with 200 to 6400 ranks, and at most 0.1 on Marenostrum with 32.
+inline constexpr double typical_skew_alpha_ratio = 0.06;
+
+/// Copies by all ranks of a node, each of more bytes than its caches hold at once, where no calibration measured
+/// copies: assumed. The all-to-alls of docs/validation.md tell 1.5 to 2 GB/s on Dane, whose 100 ranks share the memory
+/// of a node, and 4 to 6 on Marenostrum with one rank on each.
+inline constexpr double typical_memory_copy_rate_bytes_per_s = 2.5e9;
+
+/// What a rank may send in a stage of an exchange so that its caches, of 4 MiB, hold what it packs, sends, gets and
+/// unpacks: assumed.
+inline constexpr Bytes cached_bytes_max = Bytes{1} << 20;
 
 /// The machine with cautious numbers for what would be free, each named in `stand_ins`:
 /// - local copies, of which nothing is known: a message between the nearest ranks is at least one copy, so copies move

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "model/machine/stand_ins.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -517,6 +518,27 @@ TEST(Burst, ChargesWhatTheScheduleSaysIsCopied) {
   EXPECT_DOUBLE_EQ(cost.stages[0].parts[static_cast<std::size_t>(CostPart::copying)], packing + unpacking);
 }
 
+TEST(Burst, CopiesWhatNoCacheHoldsAtTheRateOfMemoryUnlessACalibrationMeasuredCopies) {
+  Machine m = machine();
+  m.copy_rate_bytes_per_s = 1e10;
+  const auto packing = [&](Bytes bytes) {
+    auto s = schedule(8, {{{0, 4, bytes}}});
+    s.stages[0].messages[0].packed_pieces = 1;
+    return evaluate(s, two_nodes, m).stages[0].parts[static_cast<std::size_t>(CostPart::copying)];
+  };
+  const auto in_caches = [](Bytes bytes) { return static_cast<double>(bytes) / 1e10; };
+  const auto in_memory = [](Bytes bytes) { return static_cast<double>(bytes) / typical_memory_copy_rate_bytes_per_s; };
+  const Bytes half_way = cached_bytes_max * 3 / 2, large = cached_bytes_max * 5;
+  EXPECT_DOUBLE_EQ(packing(cached_bytes_max), in_caches(cached_bytes_max));
+  EXPECT_DOUBLE_EQ(packing(half_way), (in_caches(half_way) + in_memory(half_way)) / 2);
+  EXPECT_DOUBLE_EQ(packing(large), in_memory(large));
+  m.copy_rate_bytes_per_s = 1e9;
+  EXPECT_DOUBLE_EQ(packing(large), static_cast<double>(large) / 1e9) << "slower than memory";
+  m.copy_rate_bytes_per_s = 1e10;
+  m.verdict = Verdict{};
+  EXPECT_DOUBLE_EQ(packing(large), in_caches(large)) << "measured";
+}
+
 TEST(Burst, CopiesWhatARankSendsToItself) {
   Machine m = machine();
   m.copy_rate_bytes_per_s = 20;
@@ -567,7 +589,7 @@ TEST(Burst, RanksWaitForOneAnotherBetweenBatchesThatLeaveNodes) {
   const Seconds before = evaluate(three_rounds, two_nodes, m).seconds;
   m.operations.skew_s = 3;
   const auto cost = evaluate(three_rounds, two_nodes, m);
-  const Seconds wait = 3 * std::sqrt(2);
+  const Seconds wait = 3 * std::sqrt(8);
   EXPECT_DOUBLE_EQ(cost.seconds, before + wait) << "neither in the first batch of a stage, nor in one within a node";
   EXPECT_DOUBLE_EQ(cost.stages[1].seconds, network_short + network_beta * 10);
   EXPECT_DOUBLE_EQ(evaluate(three_rounds, two_nodes, m, CostModel::max_rate).seconds,

@@ -218,8 +218,8 @@ TEST(OverlappingBatches, ShareRatesAsInAClockOfSmallSteps) {
     for (const bool awaits : {false, true}) {
       const auto schedule = random_schedule(layout, 3, random);
       auto machine = machine_with(awaits ? std::optional<Bytes>(0) : std::nullopt);
-      machine.operations.skew_s = i % 2 == 0 ? 0 : 0.2;
-      const auto expected = TickingClock(schedule, layout, awaits, *machine.operations.skew_s * std::sqrt(3)).run();
+      machine.operations.skew_s = i % 2 == 0 ? 0 : 0.15;
+      const auto expected = TickingClock(schedule, layout, awaits, *machine.operations.skew_s * std::sqrt(6)).run();
       EXPECT_NEAR(evaluate(schedule, layout, machine).seconds, expected, 0.003 * expected) << i << ' ' << awaits;
     }
 }

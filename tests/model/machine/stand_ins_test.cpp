@@ -27,7 +27,7 @@ TEST(StandIns, TakeCopiesToBeNoSlowerThanMessagesOfTheNearestRanks) {
   ASSERT_EQ(machine.stand_ins.size(), 3U);
   EXPECT_EQ(machine.stand_ins[0], "local copies, taken for 8.68 GB/s and 20 ns a piece");
   EXPECT_EQ(machine.stand_ins[1], "what a node injects, taken for 5 GB/s");
-  EXPECT_EQ(machine.stand_ins[2], "waits between rounds, taken for 500 ns times √nodes");
+  EXPECT_EQ(machine.stand_ins[2], "waits between rounds, taken for 120 ns times √ranks");
 }
 
 TEST(StandIns, LetRanksWaitForAPartOfALoneMessageBetweenNodes) {
