@@ -29,7 +29,7 @@ class SparseEngine;
 /// @throws Error, the same on every rank
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options, const Failure& before, const Summation* sums = nullptr);
+                       const ExchangeOptions& options, const Failure& before, Summation* sums = nullptr);
 
 /// Chooses and plans one, of a v or w (Communicator::alltoallv_init, alltoallw_init). Collective.
 /// @throws Error, the same on every rank

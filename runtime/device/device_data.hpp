@@ -30,8 +30,8 @@ struct BuffersAndEdges {
   void* receive_buffer = nullptr;
   std::span<const ReceiveEdge> receives;
   DeviceSides sides{};
-  bool are_values = false;          ///< of small values, which loops copy (ExchangeOptions)
-  const Summation* sums = nullptr;  ///< the edges are run backwards, with these sums (planned_exchanges.hpp)
+  bool are_values = false;    ///< of small values, which loops copy (ExchangeOptions)
+  Summation* sums = nullptr;  ///< the edges are run backwards, with these sums (planned_exchanges.hpp)
 
   Bytes added_value_bytes() const;
 };

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -81,12 +83,16 @@ struct IndexedExchange::State {
   /// Puts or adds received values in their places.
   void finish() {
     if (in_flight == nullptr) return;
-    const auto& way = *std::exchange(in_flight, nullptr);
+    auto& way = *std::exchange(in_flight, nullptr);
     const auto& ways = way.is_on_device ? way.staged->ways() : way.ways;
     const void* const from = way.is_in_place ? target : way.receive.get();
     copy_values(ways.deliver, value_bytes, from, target);
-    add_values(ways.deliver_more, value_bytes, from, target, way.summation.add);
+    add_values(ways.deliver_more, value_bytes, from, target, std::ref(way.summation));
     if (way.is_on_device) way.staged->give_back();
+  }
+
+  void rethrow_failed_addition() {
+    if (back && back->summation.failure) std::rethrow_exception(std::exchange(back->summation.failure, nullptr));
   }
 
   /// How values move and where they are taken from and put, in one direction.
@@ -206,17 +212,19 @@ void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_va
   s.check_idle();
   if (!s.back) throw Error("indexed exchange: the way back was not planned; set IndexedOptions::reverse.");
   const auto [ways, from, to] = s.begin(*s.back, ghost_values, owned_values);
+  auto& summation = s.back->summation;
+  summation.add = std::move(add);
+  summation.failure = nullptr;
   copy_values(ways.gather, s.value_bytes, from, s.back->send.get());
-  add_values(ways.gather_more, s.value_bytes, from, s.back->send.get(), add);
-  s.back->summation.add = std::move(add);
+  add_values(ways.gather_more, s.value_bytes, from, s.back->send.get(), std::ref(summation));
   s.back->exchange->start();
   s.target = to;
-  s.in_flight = s.back.get();  // also if an addition throws
+  s.in_flight = s.back.get();
   copy_values(ways.own, s.value_bytes, from, to);
-  add_values(ways.own_more, s.value_bytes, from, to, s.back->summation.add);
+  add_values(ways.own_more, s.value_bytes, from, to, std::ref(summation));
 }
 
-bool IndexedExchange::test() {
+bool IndexedExchange::test_messages() {
   auto& s = *state_;
   const bool is_complete =
       s.in_flight == nullptr || s.unless_it_fails([](Exchange& exchange) { return exchange.test(); });
@@ -224,11 +232,22 @@ bool IndexedExchange::test() {
   return is_complete;
 }
 
-void IndexedExchange::wait() {
+void IndexedExchange::wait_for_messages() {
   auto& s = *state_;
   if (s.in_flight == nullptr) return;
   s.unless_it_fails([](Exchange& exchange) { exchange.wait(); });
   s.finish();
+}
+
+bool IndexedExchange::test() {
+  const bool is_complete = test_messages();
+  if (is_complete) state_->rethrow_failed_addition();
+  return is_complete;
+}
+
+void IndexedExchange::wait() {
+  wait_for_messages();
+  state_->rethrow_failed_addition();
 }
 
 std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const {

@@ -41,8 +41,20 @@ struct Contribution {
 
 /// Adds `count` values, one after another, to as many sums. Associative and commutative, up to rounding, unless
 /// IndexedOptions::deterministic asks for one order. It is called as soon as values have come: also in calls that test
-/// or wait for other exchanges, and when the exchange is destroyed in flight.
+/// or wait for other exchanges, and when the exchange is destroyed in flight. Where it throws, the exchange goes on,
+/// perhaps without the values of that call. The rank throws the first of its exceptions when the exchange is complete.
 using Addition = std::function<void(const void* values, void* sums, std::int64_t count)>;
+
+/// Adds values of one or several numbers each.
+template <class Number>
+Addition addition_of(std::int64_t numbers_of_a_value) {
+  static_assert(std::is_arithmetic_v<Number>, "give an Addition for other types");
+  return [numbers_of_a_value](const void* values, void* sums, std::int64_t count) {
+    const auto* from = static_cast<const Number*>(values);
+    auto* to = static_cast<Number*>(sums);
+    for (std::int64_t i = 0; i < count * numbers_of_a_value; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
+  };
+}
 
 /// How an exchange by indices is chosen and planned.
 struct IndexedOptions {
@@ -90,9 +102,10 @@ class IndexedExchange {
   /// The same for values of any kind.
   void start_reverse_add(const void* ghost_values, void* owned_values, Addition add);
 
-  /// @return true when the started exchange is complete, and when there is none. @throws MpiError
+  /// @return true when the started exchange is complete, and when there is none. @throws MpiError; the first exception
+  /// of an Addition, when the exchange is complete
   bool test();
-  /// Completes the started exchange. @throws MpiError
+  /// Completes the started exchange. @throws as test
   void wait();
 
   /// Starts and completes an exchange. @throws as start_forward
@@ -100,7 +113,7 @@ class IndexedExchange {
     start_forward(owned_values, ghost_values);
     wait();
   }
-  /// Starts and completes an exchange. @throws as start_reverse_add
+  /// Starts and completes an exchange. @throws as start_reverse_add and wait
   template <class Number>
   void reverse_add(const Number* ghost_values, Number* owned_values) {
     start_reverse_add(ghost_values, owned_values);
@@ -137,19 +150,16 @@ class IndexedExchange {
   explicit IndexedExchange(std::unique_ptr<State> state);
 
  private:
+  friend class SparseAllreduce;  // which sends sums on before it throws an exception of an addition
+  bool test_messages();          ///< without an exception of an addition, which the next test() or wait() throws
+  void wait_for_messages();      ///< likewise
   std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
   StatePointer<State> state_;
 };
 
 template <class Number>
 void IndexedExchange::start_reverse_add(const Number* ghost_values, Number* owned_values) {
-  static_assert(std::is_arithmetic_v<Number>, "give an Addition for other types");
-  const auto numbers = numbers_in_a_value(sizeof(Number));
-  start_reverse_add(ghost_values, owned_values, [numbers](const void* values, void* sums, std::int64_t count) {
-    const auto* from = static_cast<const Number*>(values);
-    auto* to = static_cast<Number*>(sums);
-    for (std::int64_t i = 0; i < count * numbers; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
-  });
+  start_reverse_add(ghost_values, owned_values, addition_of<Number>(numbers_in_a_value(sizeof(Number))));
 }
 
 }  // namespace commpass

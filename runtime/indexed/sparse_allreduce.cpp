@@ -56,9 +56,10 @@ struct SparseAllreduce::State final : InFlight {
       rethrow_failure();
     }
     const bool turns = std::exchange(is_back, false);
-    exchange.wait();
-    if (!turns) return;
-    exchange.start_forward(owned.get(), sums);
+    if (turns) {
+      exchange.wait_for_messages();
+      exchange.start_forward(owned.get(), sums);
+    }
     exchange.wait();
   }
 
@@ -71,7 +72,7 @@ struct SparseAllreduce::State final : InFlight {
       leave();
     };
     try {
-      if (exchange.test()) {
+      if (exchange.test_messages()) {
         stop();
         exchange.start_forward(owned.get(), sums);
       }

@@ -34,9 +34,9 @@ class SparseAllreduce {
   /// The same for values of any kind.
   void start(const void* values, void* sums, Addition add);
 
-  /// @return true when the started exchange is complete, and when there is none. @throws MpiError
+  /// @return true when the started exchange is complete, and when there is none. @throws as IndexedExchange::test
   bool test();
-  /// Completes the started exchange. @throws MpiError
+  /// Completes the started exchange. @throws as test
   void wait();
 
   /// Starts and completes an exchange. @throws as start

@@ -1,10 +1,12 @@
 #include "runtime/indexed/summing_requests.hpp"
 
+#include <functional>
+
 #include "runtime/indexed/value_runs.hpp"
 
 namespace commpass {
 
-SummingRequests::SummingRequests(const TransposedPlan& plan, const PlanBuffers& buffers, const Summation& summation)
+SummingRequests::SummingRequests(const TransposedPlan& plan, const PlanBuffers& buffers, Summation& summation)
     : summation_(summation) {
   for (const auto& [before, after] : plan.sums) {
     auto& batch = sums_.emplace_back();
@@ -18,7 +20,7 @@ SummingRequests::SummingRequests(const TransposedPlan& plan, const PlanBuffers& 
 
 void SummingRequests::run(const Sums& sums) const {
   value_memory().copy(sums.copies);
-  if (summation_.add) add_pieces(sums.additions, summation_.value_bytes, summation_.add);
+  if (summation_.add) add_pieces(sums.additions, summation_.value_bytes, std::ref(summation_));
   else value_memory().copy(sums.additions);
 }
 

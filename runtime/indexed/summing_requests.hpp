@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "runtime/execute/batch_requests.hpp"
@@ -12,10 +14,20 @@
 
 namespace commpass {
 
-/// How values are added on their way; the addition may differ from one exchange to the next.
+/// How values are added; the addition may differ from one exchange to the next.
 struct Summation {
   Bytes value_bytes = 0;
-  Addition add{};  ///< none, as while strategies are tried: values are copied
+  Addition add{};                ///< none, as while strategies are tried: values are copied
+  std::exception_ptr failure{};  ///< thrown first by the addition in this exchange
+
+  /// An exception is kept: other ranks wait for the messages that follow.
+  void operator()(const void* values, void* sums, std::int64_t count) {
+    try {
+      add(values, sums, count);
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
 };
 
 /// Requests around those of a TransposedPlan::plan, in host memory.
@@ -23,7 +35,7 @@ class SummingRequests final : public RequestsAround {
  public:
   /// @param buffers    of the requests inside
   /// @param summation  must outlive this
-  SummingRequests(const TransposedPlan& plan, const PlanBuffers& buffers, const Summation& summation);
+  SummingRequests(const TransposedPlan& plan, const PlanBuffers& buffers, Summation& summation);
 
   void begin(std::size_t batch) override;
   void end(std::size_t batch) override;
@@ -38,7 +50,7 @@ class SummingRequests final : public RequestsAround {
   void run(const Sums& sums) const;
 
   std::vector<BatchSums> sums_;  ///< by batch of the plan
-  const Summation& summation_;
+  Summation& summation_;
 };
 
 }  // namespace commpass

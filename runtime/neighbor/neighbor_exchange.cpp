@@ -216,7 +216,7 @@ std::vector<PlannedContender> plan_all(const Context& context, const Context::Ad
 
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options, const Failure& before, const Summation* sums) {
+                       const ExchangeOptions& options, const Failure& before, Summation* sums) {
   const MPI_Comm comm = context->comm.get();
   auto& plans = *context->plans;
   auto address = context->next_address();

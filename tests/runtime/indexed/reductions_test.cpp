@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,7 +35,7 @@ using test::rough_numbers;
 using test::Scenario;
 using test::size_of;
 using test::some_machine;
-using test::strategies_for;
+using test::summing_strategies;
 
 /// The contributions of all ranks, known to all: some ranks have none, some several for one rank or for themselves, and
 /// some results are empty.
@@ -147,7 +148,7 @@ TEST_P(NeighborReduceScatter, CombinesByAnOperationWithoutNeutralElement) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = std::min(to[i], from[i]);
   };
   const auto contributions = contributed<int>(rank_of(), 1);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto exchange = plan(sizeof(int), {.strategy = strategy, .share = true});
     std::vector<int> result(result_values_, untouched);
@@ -177,7 +178,7 @@ TEST_P(NeighborReduceScatter, IsDeterministicOnRequest) {
     for (const auto& [rank, value] : sums) sum = std::exchange(is_first, false) ? value : sum + value;
   }
   const auto contributions = rough_numbers(rank_of(), contributed<double>(rank_of(), 1).size(), seed_);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto exchange = plan(sizeof(double), {.strategy = strategy, .share = true, .deterministic = true});
     std::vector<double> result(result_values_, 3);
@@ -286,7 +287,7 @@ TEST_P(SparseAllreduces, CombineByAnOperationOfTheUsers) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = std::max(to[i], from[i]);
   };
   const auto values = values_of<int>(rank_of(), 1);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto allreduce = communicator_.sparse_allreduce(mine_, sizeof(int), {.strategy = strategy});
     std::vector<int> results(values.size());
@@ -310,7 +311,7 @@ TEST_P(SparseAllreduces, AreTheSameBitsOnAllRanksAndInTheOrderOfRanksOnRequest) 
                                      [](double sum, const auto& one) { return sum + one.second; }));
   }
   const auto values = rough_numbers(rank_of(), mine_.size(), seed_);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto ordered = communicator_.sparse_allreduce(mine_, sizeof(double),
                                                   {.strategy = strategy, .share = true, .deterministic = true});
@@ -323,9 +324,10 @@ TEST_P(SparseAllreduces, AreTheSameBitsOnAllRanksAndInTheOrderOfRanksOnRequest) 
 // The sums leave when the contributions have come: also while a rank waits for another exchange.
 TEST_P(SparseAllreduces, RunBesideOthersInAnyOrder) {
   std::vector<SparseAllreduce> allreduces;
-  for (const auto& strategy : strategies_for(layout_))
-    allreduces.push_back(
-        communicator_.sparse_allreduce(mine_, sizeof(std::int64_t), {.strategy = strategy, .share = true}));
+  for (const auto& strategy : summing_strategies(layout_))
+    for (const bool is_deterministic : {false, true})
+      allreduces.push_back(communicator_.sparse_allreduce(
+          mine_, sizeof(std::int64_t), {.strategy = strategy, .share = true, .deterministic = is_deterministic}));
   const auto values = values_of<std::int64_t>(rank_of(), 1);
   const auto wanted = expected<std::int64_t>(1, [](std::int64_t a, std::int64_t b) { return a + b; });
   for (int turn = 0; turn < 2; ++turn) {
@@ -361,6 +363,36 @@ TEST(SparseAllreduce, MovesOutlivesItsCommunicatorAndMayBeDroppedInFlight) {
   EXPECT_EQ(sums, (std::array<double, 2>{1.0 * size_of(), 2.0 * size_of()}));
   EXPECT_TRUE(moved.test());
   moved.start(values.data(), more.data());  // and is destroyed in flight
+}
+
+// The lowest rank adds, and sends the sums on before it throws.
+TEST(SparseAllreduce, IsCompleteOnAllRanksWhereAnAdditionThrows) {
+  for (const std::string strategy : {"standard", "two-step"}) {
+    SCOPED_TRACE(strategy);
+    Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+    auto allreduce =
+        communicator.sparse_allreduce(std::array<Index, 1>{7}, sizeof(double), {.strategy = strategy, .share = false});
+    const double value = 1;
+    for (const bool throws : {true, false, true}) {
+      double sum = 0;
+      const auto add = [&](const void* values, void* sums, std::int64_t) {
+        if (throws && rank_of() == 0) throw std::runtime_error("overflow");
+        *static_cast<double*>(sums) += *static_cast<const double*>(values);
+      };
+      bool has_thrown = false;
+      allreduce.start(&value, &sum, add);
+      try {
+        if (strategy == "standard") allreduce.wait();
+        else
+          while (!allreduce.test()) std::this_thread::yield();
+      } catch (const std::runtime_error&) {
+        has_thrown = true;
+      }
+      EXPECT_EQ(has_thrown, throws && rank_of() == 0 && size_of() > 1);
+      EXPECT_EQ(sum, throws ? 1 : size_of());
+      EXPECT_TRUE(allreduce.test());
+    }
+  }
 }
 
 TEST(SparseAllreduce, RefusesNegativeIndicesAndValuesThatAreNoNumbers) {

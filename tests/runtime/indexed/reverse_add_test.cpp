@@ -26,13 +26,15 @@ namespace {
 using test::bits_of;
 using test::for_each_way_of_adding;
 using test::ghost_number;
+using test::numbers_of;
 using test::random_scenario;
 using test::rank_of;
 using test::rough_numbers;
 using test::Scenario;
 using test::size_of;
 using test::some_machine;
-using test::strategies_for;
+using test::summing_strategies;
+using test::sums_in_order;
 using test::values_of;
 
 class ReverseAdd : public testing::TestWithParam<unsigned> {
@@ -100,7 +102,7 @@ TEST_P(ReverseAdd, CombinesGhostValuesByAnAdditionOfTheUsers) {
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (needers[scenario_.owned_here()[i / value_bytes]] % 2 == 1) wanted[i] ^= added[i];
   const auto ghosts = values_of(scenario_.needed_here(), value_bytes, 1);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto exchange = plan(value_bytes, {.strategy = strategy, .share = true});
     auto owned = values_of(scenario_.owned_here(), value_bytes, 0);
@@ -110,32 +112,13 @@ TEST_P(ReverseAdd, CombinesGhostValuesByAnAdditionOfTheUsers) {
 }
 
 TEST_P(ReverseAdd, IsDeterministicOnRequestWhateverTheStrategy) {
-  // By owner: own ghost values one after another, then the sum of each other rank, in the order of ranks.
-  std::map<Index, std::map<Rank, double>> of_others;
-  std::map<Index, double> wanted_of;
-  for (const Index index : scenario_.owned_here()) wanted_of[index] = 1.0 / static_cast<double>(index + 3);
-  for (Rank rank = 0; rank < size_of(); ++rank) {
-    const auto& needed = scenario_.needed[static_cast<std::size_t>(rank)];
-    const auto numbers = rough_numbers(rank, needed.size(), seed_);
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (!wanted_of.contains(needed[i])) continue;
-      if (rank == rank_of()) wanted_of[needed[i]] += numbers[i];
-      else if (const auto [sum, is_first] = of_others[needed[i]].try_emplace(rank, numbers[i]); !is_first)
-        sum->second += numbers[i];
-    }
-  }
-  std::vector<double> wanted;
-  for (const Index index : scenario_.owned_here()) {
-    for (const auto& [rank, sum] : of_others[index]) wanted_of[index] += sum;
-    wanted.push_back(wanted_of[index]);
-  }
+  const auto wanted = sums_in_order(scenario_, numbers_of(scenario_.owned_here()), seed_);
   const auto ghosts = rough_numbers(rank_of(), scenario_.needed_here().size(), seed_);
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     auto exchange = plan(sizeof(double), {.strategy = strategy, .share = true, .deterministic = true});
     EXPECT_FALSE(exchange.adds_on_the_way());
-    std::vector<double> owned;
-    for (const Index index : scenario_.owned_here()) owned.push_back(1.0 / static_cast<double>(index + 3));
+    auto owned = numbers_of(scenario_.owned_here());
     exchange.reverse_add(ghosts.data(), owned.data());
     EXPECT_EQ(bits_of(owned), bits_of(wanted));
   }
@@ -152,7 +135,7 @@ TEST_P(ReverseAdd, GivesTheSameBitsEveryTimeAndRightSums) {
       exact[needed[i]].second += std::abs(numbers[i]);
     }
   }
-  for (const auto& strategy : strategies_for(layout_)) {
+  for (const auto& strategy : summing_strategies(layout_)) {
     SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_));
     std::vector<std::uint64_t> first;
     for (int planned = 0; planned < 2; ++planned) {
@@ -201,8 +184,10 @@ TEST_P(ReverseAdd, GivesTheSameBitsWhileStrategiesAreTried) {
 
 TEST_P(ReverseAdd, RunsBesideOthersInAnyOrder) {
   std::vector<IndexedExchange> exchanges;
-  for (const auto& strategy : strategies_for(layout_))
-    exchanges.push_back(plan(sizeof(std::int64_t), {.strategy = strategy, .share = true}));
+  for (const auto& strategy : summing_strategies(layout_))
+    for (const bool is_deterministic : {false, true})
+      exchanges.push_back(
+          plan(sizeof(std::int64_t), {.strategy = strategy, .share = true, .deterministic = is_deterministic}));
   std::vector<std::int64_t> ghosts(scenario_.needed_here().size());
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i] = ghost_number<std::int64_t>(rank_of(), i, 0);
   std::map<Index, std::int64_t> expected;
@@ -245,49 +230,89 @@ TEST_P(ReverseAdd, IsTheTransposeOfTheWayThere) {
   EXPECT_EQ(products[0], products[1]);
 }
 
-// Rank 0 owns a value that all need. It adds its own ghost value first, then two or more others where they meet.
-TEST(ReverseAddThatFails, IsTheFailureOfTheRankWhoseAdditionThrows) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 1)});
-  const std::vector<Index> needed{0};
-  const IndexRange owned{0, rank_of() == 0 ? 1 : 0};
-  const auto adding = [](const void* values, void* sums, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) static_cast<double*>(sums)[i] += static_cast<const double*>(values)[i];
-  };
-  for (const bool is_deterministic : {false, true}) {
-    SCOPED_TRACE(is_deterministic);
-    const auto plan = [&] {
-      return communicator.indexed_exchange(
-          owned, needed, sizeof(double),
-          {.strategy = "standard", .reverse = true, .share = true, .deterministic = is_deterministic});
-    };
-    auto exchange = plan(), other = plan();
-    const double ghost = 1;
-    double sum = 0, other_sum = 0;
-    other.start_reverse_add(&ghost, &other_sum);  // is in flight meanwhile
-    int additions = 0;
-    const auto throwing = [&](const void* values, void* sums, std::int64_t count) {
-      if (rank_of() == 0 && ++additions == std::min(2, size_of())) throw std::runtime_error("overflow");
-      adding(values, sums, count);
-    };
-    if (rank_of() != 0) {
-      exchange.reverse_add(&ghost, &sum, throwing);
-    } else {
-      EXPECT_THROW(exchange.reverse_add(&ghost, &sum, throwing), std::runtime_error);
-    }
-    exchange.wait();  // that of a single rank failed at its start
-    other.wait();
-    EXPECT_EQ(other_sum, rank_of() == 0 ? size_of() : 0);
-    EXPECT_EQ(exchange.adds_on_the_way(), !is_deterministic && size_of() > 2);
-    if (exchange.adds_on_the_way()) {
-      if (rank_of() == 0) {
-        EXPECT_THROW(exchange.start_reverse_add(&ghost, &sum, adding), Error);
-      }
-      exchange = plan();
-    }
-    sum = 0;
-    exchange.reverse_add(&ghost, &sum, adding);
-    EXPECT_EQ(sum, rank_of() == 0 ? size_of() : 0);
+void add_doubles(const void* values, void* sums, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) static_cast<double*>(sums)[i] += static_cast<const double*>(values)[i];
+}
+
+/// An addition that throws on one rank.
+struct Thrower {
+  Rank thrower = 0;
+  int* calls = nullptr;
+  void operator()(const void* values, void* sums, std::int64_t count) const {
+    if (rank_of() == thrower) throw std::runtime_error("overflow " + std::to_string(++*calls));
+    add_doubles(values, sums, count);
   }
+};
+
+// All contributions are there, but those of the additions that throw: other ranks do not wait for them.
+TEST_P(ReverseAdd, GoesOnWhereAnAdditionThrows) {
+  const std::vector<double> ghosts(scenario_.needed_here().size(), 1);
+  std::map<Index, double> needers;
+  for (const auto& list : scenario_.needed)
+    for (const Index index : list) ++needers[index];
+  for (const auto& strategy : summing_strategies(layout_))
+    for (const bool is_deterministic : {false, true}) {
+      auto exchange = plan(sizeof(double), {.strategy = strategy, .share = true, .deterministic = is_deterministic});
+      auto other = plan(sizeof(double), {.strategy = strategy, .share = true});
+      for (Rank thrower = 0; thrower < size_of(); ++thrower) {
+        SCOPED_TRACE(strategy + ", seed " + std::to_string(seed_) + ", rank " + std::to_string(thrower) + " throws");
+        std::vector<double> owned(scenario_.owned_here().size(), 0), others(owned.size(), 0);
+        other.start_reverse_add(ghosts.data(), others.data());  // is in flight meanwhile
+        int calls = 0;
+        exchange.start_reverse_add(ghosts.data(), owned.data(), Thrower{thrower, &calls});
+        std::string thrown;
+        try {
+          if (thrower % 2 == 0) exchange.wait();
+          else
+            while (!exchange.test()) std::this_thread::yield();
+        } catch (const std::runtime_error& error) {
+          thrown = error.what();
+        }
+        EXPECT_EQ(thrown, calls > 0 ? "overflow 1" : "");
+        exchange.wait();  // it is complete, and throws once
+        other.wait();
+        for (std::size_t i = 0; i < owned.size(); ++i) {
+          const auto sum = needers[scenario_.owned_here()[i]];
+          EXPECT_EQ(others[i], sum);
+          EXPECT_LE(owned[i], sum);
+          EXPECT_TRUE(size_of() > 1 || owned[i] == 0);
+        }
+        std::ranges::fill(owned, 0);
+        exchange.reverse_add(ghosts.data(), owned.data(), add_doubles);
+        EXPECT_EQ(owned, others);
+      }
+    }
+}
+
+// Rank 0 owns a value that all need. The others share a node, on which one of them adds what the others contribute.
+TEST(ReverseAddThatFails, OnTheWayLeavesOutTheContributionAndThrowsOnThatRankAlone) {
+  std::vector<int> nodes(static_cast<std::size_t>(size_of()), 1);
+  nodes[0] = 0;
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout(nodes)});
+  const std::vector<Index> needed{0};
+  auto exchange = communicator.indexed_exchange(IndexRange{0, rank_of() == 0 ? 1 : 0}, needed, sizeof(double),
+                                                {.strategy = "two-step", .reverse = true, .share = true});
+  const double ghost = 1;
+  double sum = 0;
+  bool throws = rank_of() != 0, has_thrown = false;
+  const auto add = [&](const void* values, void* sums, std::int64_t count) {
+    if (throws) throw std::runtime_error("overflow");
+    add_doubles(values, sums, count);
+  };
+  try {
+    exchange.reverse_add(&ghost, &sum, add);
+  } catch (const std::runtime_error&) {
+    has_thrown = true;
+  }
+  int throwers = has_thrown ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &throwers, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(throwers, size_of() > 2 ? 1 : 0);
+  EXPECT_FALSE(has_thrown && rank_of() == 0);
+  // Its own, and the first of the other node, to which the rest was not added.
+  EXPECT_EQ(sum, rank_of() == 0 ? std::min(2, size_of()) : 0);
+  sum = 0;
+  throws = true;
+  exchange.start_reverse_add(&ghost, &sum, add);  // and is destroyed in flight
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ReverseAdd, testing::Range(0U, 4U));
