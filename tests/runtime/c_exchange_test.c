@@ -318,9 +318,23 @@ static void combine_on_the_way(void) {
   CHECK_DONE(commpass_start_reverse(ghosts, mine, MPI_DOUBLE, MPI_SUM, exchange)); /* which a refused start allows */
   CHECK_DONE(commpass_wait(exchange));
   for (int i = 0; i < values; ++i) CHECK(mine[i] == (rank == 0 ? ranks * (ranks - 1) / 2 : 1000));
+  commpass_exchange_free(&exchange);
+  /* Sums of all ranks, which rank 0 adds, likewise; in the order of ranks the last value counts. */
+  for (int is_ordered = 0; is_ordered < 2; ++is_ordered) {
+    if (is_ordered) MPI_Info_set(info, "commpass_deterministic", "true");
+    CHECK_DONE(commpass_sparse_allreduce_init(needed, values, sizeof(double), info, comm, &exchange));
+    const int meets = strstr(commpass_exchange_explanation(exchange), "where they meet") != NULL;
+    CHECK(meets == (ranks > 2 && !is_ordered));
+    const int code = commpass_start_allreduce(ghosts, mine, MPI_DOUBLE, last, exchange);
+    CHECK(code == (meets ? COMMPASS_ERROR_INPUT : 0));
+    if (meets) CHECK(strstr(commpass_error_text(), "plan it with the info commpass_deterministic.") != NULL);
+    CHECK_DONE(commpass_wait(exchange));
+    if (!meets)
+      for (int i = 0; i < values; ++i) CHECK(mine[i] == ranks - 1);
+    commpass_exchange_free(&exchange);
+  }
   MPI_Op_free(&last);
   MPI_Info_free(&info);
-  commpass_exchange_free(&exchange);
   commpass_comm_free(&comm);
   free(needed);
   free(mine);

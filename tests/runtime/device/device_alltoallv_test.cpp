@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
 
 #include "model/support.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
 #include "runtime/device/emulated_device.hpp"
+#include "runtime/indexed/scenario.hpp"
+#include "runtime/indexed/sums.hpp"
+#include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -25,33 +29,30 @@ using test::size_of;
 using test::some_machine;
 using test::UsersStream;
 
-std::vector<std::byte> as_bytes(const std::vector<int>& numbers) {
-  const auto* const begin = reinterpret_cast<const std::byte*>(numbers.data());
-  return {begin, begin + numbers.size() * sizeof(int)};
-}
-
-std::vector<int> as_numbers(const std::vector<std::byte>& bytes) {
-  std::vector<int> result(bytes.size() / sizeof(int));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(result.data()));
-  return result;
-}
-
 /// Numbers on the device, or in host memory.
-class Numbers {
+template <class Number>
+class NumbersOf {
  public:
-  Numbers(std::vector<int> numbers, bool is_on_device, const UsersStream& users)
-      : is_on_device_(is_on_device), users_(users), host_(std::move(numbers)), device_(host_.size() * sizeof(int)) {
-    if (is_on_device) device_.write(as_bytes(host_), users.get());
+  NumbersOf(std::vector<Number> numbers, bool is_on_device, const UsersStream& users)
+      : is_on_device_(is_on_device), users_(users), host_(std::move(numbers)), device_(host_.size() * sizeof(Number)) {
+    const auto bytes = std::as_bytes(std::span(host_));
+    if (is_on_device) device_.write({bytes.begin(), bytes.end()}, users.get());
   }
   void* data() { return is_on_device_ ? static_cast<void*>(device_.data()) : host_.data(); }
-  std::vector<int> read() const { return is_on_device_ ? as_numbers(device_.read(users_.get())) : host_; }
+  std::vector<Number> read() const {
+    if (!is_on_device_) return host_;
+    std::vector<Number> result(host_.size());
+    std::ranges::copy(device_.read(users_.get()), std::as_writable_bytes(std::span(result)).begin());
+    return result;
+  }
 
  private:
   bool is_on_device_;
   const UsersStream& users_;
-  std::vector<int> host_;
+  std::vector<Number> host_;
   DeviceBytes device_;
 };
+using Numbers = NumbersOf<int>;
 
 /// Rank i sends (i + j) % 3 numbers to rank j; a gap of one number separates blocks.
 struct Alltoallv {
@@ -321,6 +322,31 @@ TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
           EXPECT_EQ(values.read(), sums);
         }
     }
+}
+
+// In the order of ranks on request; else in that which the strategy determines, wherever the values lie.
+TEST(DeviceIndexed, AddsInTheSameOrderWhereverValuesLie) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    const auto layout = test::random_layout(size_of(), seed);
+    const auto scenario = test::random_scenario(size_of(), seed);
+    test::StreamCommunicator communicator(some_machine(), {layout});
+    const auto given = test::numbers_of(scenario.owned_here());
+    const auto ghosts = test::rough_numbers(rank_of(), scenario.needed_here().size(), seed);
+    for (const auto& strategy : test::summing_strategies(layout))
+      for (const bool is_deterministic : {false, true}) {
+        SCOPED_TRACE(strategy + ", seed " + std::to_string(seed));
+        auto exchange = communicator.indexed_exchange(
+            scenario.owned_by(rank_of()), scenario.needed_here(), sizeof(double),
+            {.strategy = strategy, .reverse = true, .share = true, .deterministic = is_deterministic});
+        std::vector<double> wanted = test::sums_in_order(scenario, given, seed);
+        if (!is_deterministic) exchange.reverse_add(ghosts.data(), (wanted = given).data());
+        for (const auto [is_owned, is_ghost] : all_sides()) {
+          NumbersOf<double> values(given, is_owned, communicator.users), added(ghosts, is_ghost, communicator.users);
+          exchange.reverse_add(static_cast<const double*>(added.data()), static_cast<double*>(values.data()));
+          EXPECT_EQ(test::bits_of(values.read()), test::bits_of(wanted));
+        }
+      }
+  }
 }
 
 // Calls write only to the ghost values.
