@@ -168,8 +168,11 @@ Errors compare(const Json& truth, const Profile& profile) {
   comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.levels[standard_level::node].inside_rate_bytes_per_s);
   comparison.add_rate("copy", "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   // What every cluster has, unless its description says otherwise (tests/simulation/description.hpp).
-  constexpr double usual_run_s = 2e-9;
+  constexpr double usual_run_s = 2e-9, usual_reduction_ratio = 0.75;
   comparison.add("", "value_run", machine.value_run_s, truth.value("value_run_s", usual_run_s));
+  comparison.add("", "reduction", machine.reduction_rate_bytes_per_s,
+                 truth.value("reduction_rate_bytes_per_s",
+                             usual_reduction_ratio * truth.at("copy_rate_bytes_per_s").get<double>()));
   return comparison.errors;
 }
 

@@ -143,6 +143,7 @@ void measure_parts(Calibration& calibration) {
   shared_part("alpha_receive_s", measure_receiving, receive_share);
   part("local.copy_rate_bytes_per_s", measure_copies);
   part("local.value_run_s", measure_value_loops);
+  part("local.reduction_rate_bytes_per_s", measure_reductions);
   part("local.datatype_rate_bytes_per_s", measure_datatypes);
   part("operations", measure_operations);
   part("operations.neighbor_alltoall_s", measure_neighborhood);

@@ -87,6 +87,8 @@ void measure_receiving(Calibration& calibration, Level level, const Share& share
 void measure_copies(Calibration& calibration);
 /// Measures the time of a loop for each run of small values.
 void measure_value_loops(Calibration& calibration);
+/// Measures additions of values to others within a rank's memory.
+void measure_reductions(Calibration& calibration);
 /// Measures how the MPI library gathers and scatters the pieces of a derived datatype.
 void measure_datatypes(Calibration& calibration);
 /// Measures barrier, allreduce, probe, put, fence and window.

@@ -1,6 +1,7 @@
-// Costs of memory: our copies, loops over values, and derived datatypes of MPI.
+// Costs of memory: our copies, loops over values, additions, and derived datatypes of MPI.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "calibrate/calibration.hpp"
@@ -62,6 +63,19 @@ void measure_value_loops(Calibration& calibration) {
   };
   calibration.machine.value_run_s =
       time_sizes(calibration, value_share.end, value_bytes_max, 2, time, pieces_of).alpha_s;
+}
+
+void measure_reductions(Calibration& calibration) {
+  calibration.progress("additions");
+  const std::vector<double> values(buffer_bytes / sizeof(double), 1);
+  std::vector<double> sums(values.size());
+  const auto time = [&](Bytes bytes, int repetitions) {
+    return time_addition(calibration.comm.get(), std::as_bytes(std::span(values)),
+                         std::as_writable_bytes(std::span(sums)), bytes, repetitions);
+  };
+  const auto line = time_sizes(calibration, reduction_share.end, buffer_bytes, 4, time, [](Bytes) { return 1; });
+  if (line.beta_s_per_byte > 0) calibration.machine.reduction_rate_bytes_per_s = 1 / line.beta_s_per_byte;
+  else calibration.not_measured("local.reduction_rate_bytes_per_s: additions take no measurable time");
 }
 
 void measure_datatypes(Calibration& calibration) {

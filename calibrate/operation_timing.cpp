@@ -191,6 +191,18 @@ Seconds time_value_loop(MPI_Comm comm, std::span<const std::byte> from, std::spa
   return time_on_each_rank(comm, repetitions, [&](int) { copy_values(runs, value_bytes, from.data(), to.data()); });
 }
 
+Seconds time_addition(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes,
+                      int repetitions) {
+  const auto size = at(bytes);
+  const std::size_t places = from.size() / size;
+  const auto add = addition_of<double>(1);
+  return time_on_each_rank(comm, repetitions, [&](int i) {
+    const auto place = at(i) % places * size;
+    const LocalCopy piece{from.data() + place, to.data() + place, size};
+    add_pieces({&piece, 1}, sizeof(double), add);
+  });
+}
+
 Seconds time_datatype(MPI_Comm comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
                       int pieces, int repetitions) {
   const GappedType type(piece_bytes, pieces);

@@ -94,6 +94,12 @@ Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::spa
 Seconds time_value_loop(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes value_bytes,
                         int values, int repetitions);
 
+/// Adds doubles to as many others, by the loop of IndexedExchange::reverse_add, each time at the next place of both.
+/// @param from   holds doubles, as `to` does
+/// @param bytes  of whole doubles; both hold as many or more
+Seconds time_addition(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes,
+                      int repetitions);
+
 /// Packs pieces of a derived datatype (indexed blocks with uneven gaps) and unpacks them: half of the time of both.
 /// @param scattered  holds 2·pieces·piece_bytes
 /// @param packed     holds pieces·piece_bytes

@@ -49,6 +49,7 @@ class Planned {
             [&](Level level) { return 1 + partners_of(first_pair(level).second, level); });
     add("local.copy_rate_bytes_per_s", "copies by all ranks at once", all, copy_share.length());
     add("local.value_run_s", "loops over small values", all, value_share.length());
+    add("local.reduction_rate_bytes_per_s", "additions by all ranks at once", all, reduction_share.length());
     add("local.datatype_rate_bytes_per_s", "derived datatypes", all, datatype_share.length());
     add("operations", "collective calls, probes, puts", all, operation_share.length());
     add("operations.neighbor_alltoall_s", "MPI's neighbourhood collective beside single messages", all,

@@ -24,9 +24,9 @@ struct Share {
 inline constexpr Share node_share{0, 0.02}, request_share{0.02, 0.03}, ping_pong_share{0.03, 0.34},
     switch_share{0.34, 0.48}, burst_share{0.48, 0.57}, sharing_share{0.57, 0.62}, bus_share{0.62, 0.63},
     core_share{0.63, 0.64}, ejection_share{0.64, 0.66}, receive_share{0.66, 0.74}, copy_share{0.74, 0.75},
-    value_share{0.75, 0.76}, datatype_share{0.76, 0.78}, operation_share{0.78, 0.81}, collective_share{0.81, 0.82},
-    alltoallv_share{0.82, 0.83}, visits_share{0.83, 0.835}, flight_share{0.835, 0.84}, calls_share{0.84, 0.845},
-    skew_share{0.845, 0.85}, memory_share{0.85, 0.88}, held_out_share{0.88, 0.93};
+    value_share{0.75, 0.755}, reduction_share{0.755, 0.76}, datatype_share{0.76, 0.78}, operation_share{0.78, 0.81},
+    collective_share{0.81, 0.82}, alltoallv_share{0.82, 0.83}, visits_share{0.83, 0.835}, flight_share{0.835, 0.84},
+    calls_share{0.84, 0.845}, skew_share{0.845, 0.85}, memory_share{0.85, 0.88}, held_out_share{0.88, 0.93};
 
 /// One experiment.
 struct Experiment {

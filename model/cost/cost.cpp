@@ -146,6 +146,7 @@ Machine of_a_node(Machine machine, const NodeParts& parts) {
 Machine without_copies(Machine machine) {
   machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   machine.copy_block_s = 0;
+  machine.reduction_rate_bytes_per_s.reset();
   return machine;
 }
 

@@ -16,6 +16,10 @@ Seconds value_loop_seconds(const Machine& machine, double runs, double bytes) {
   return bytes / machine.copy_rate_bytes_per_s + runs * value_run_seconds(machine).value_or(0);
 }
 
+Seconds reduction_loop_seconds(const Machine& machine, double runs, double bytes) {
+  return value_loop_seconds(machine, runs, 0) + reduction_seconds(machine, bytes, 0);
+}
+
 Machine with_value_loops(Machine machine) {
   machine.copy_block_s = value_run_seconds(machine);
   machine.datatype_rate_bytes_per_s.reset();

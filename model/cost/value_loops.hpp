@@ -13,6 +13,9 @@ std::optional<Seconds> value_run_seconds(const Machine& machine);
 /// A loop over runs of values, bytes in all.
 Seconds value_loop_seconds(const Machine& machine, double runs, double bytes);
 
+/// A loop that adds such runs to other values.
+Seconds reduction_loop_seconds(const Machine& machine, double runs, double bytes);
+
 /// The machine on which the pieces of messages are values, which such loops copy, and no derived datatypes.
 Machine with_value_loops(Machine machine);
 

@@ -182,6 +182,11 @@ Seconds copying_seconds(const Machine& machine, double bytes, double pieces) {
   return bytes / machine.copy_rate_bytes_per_s + pieces * machine.copy_block_s.value_or(0);
 }
 
+Seconds reduction_seconds(const Machine& machine, double bytes, double pieces) {
+  return bytes / machine.reduction_rate_bytes_per_s.value_or(machine.copy_rate_bytes_per_s) +
+         copying_seconds(machine, 0, pieces);
+}
+
 std::optional<Seconds> datatype_seconds(const Machine& machine, double bytes, double pieces) {
   if (!machine.datatype_rate_bytes_per_s || !machine.datatype_block_s) return std::nullopt;
   return bytes / *machine.datatype_rate_bytes_per_s + pieces * *machine.datatype_block_s;

@@ -62,6 +62,8 @@ Machine with_shared_rates_times(Machine machine, double factor);
 /// datatype. Nothing where the latter was not measured.
 Seconds copying_seconds(const Machine& machine, double bytes, double pieces);
 std::optional<Seconds> datatype_seconds(const Machine& machine, double bytes, double pieces);
+/// What it takes to add pieces to values elsewhere.
+Seconds reduction_seconds(const Machine& machine, double bytes, double pieces);
 /// Is it better left to the MPI library?
 bool is_datatype_cheaper(const Machine& machine, double bytes, double pieces);
 

@@ -189,8 +189,9 @@ struct Machine {
   Seconds copy_call_s = 0;                ///< and before the pieces of a batch: no key, see on_device
   std::optional<Seconds>
       value_run_s{};  ///< for each run of small values that a loop copies (model/cost/value_loops.hpp)
-  std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
-  std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
+  std::optional<double> reduction_rate_bytes_per_s{};  ///< of values that are added to others; absent: as copies
+  std::optional<double> datatype_rate_bytes_per_s{};   ///< as these two, where the MPI library gathers or
+  std::optional<Seconds> datatype_block_s{};           ///< scatters the pieces of a derived datatype
   std::string mpi_library{};  ///< name and version, as the provenance of a profile tells them; empty: not known
   int nodes_measured = 0;     ///< of the measurements, at most, as the provenance tells them; 0: not known
   OperationCosts operations;

@@ -17,7 +17,7 @@ struct Profile {
 
 /// What to_json writes. The minor version grows where keys are added that an older Commpass may pass over.
 inline constexpr int profile_schema_version = 3;
-inline constexpr int profile_schema_minor = 3;
+inline constexpr int profile_schema_minor = 4;
 
 /// The largest uncertainty of a verdict.
 inline constexpr double most_uncertainty = 1e6;

@@ -39,6 +39,7 @@ struct Message {
   bool is_all_from_sender : 1 = false;  ///< do all pieces lie in its send buffer?
   std::uint32_t unpacked_pieces : 30 = 0;
   bool is_all_for_receiver : 1 = false;  ///< do all bytes belong in its receive buffer, in one place each?
+  bool is_added : 1 = false;             ///< does the receiver add what it unpacks (transposed())?
   Bytes unpacked_bytes = 0;
 };
 
@@ -160,7 +161,7 @@ Schedule make_schedule(const Route& route, Window window, const Pattern& pattern
 
 /// The schedule run backwards: stages and batches in reverse order, and receivers send. Bytes that a rank sent on or
 /// delivered several times come back to it as several contributions to the same values, which it adds and sends on as
-/// one. So contributions to a value travel as seldom as its bytes did. An addition counts as a copy.
+/// one. So contributions to a value travel as seldom as its bytes did.
 Schedule transposed(const Schedule& schedule);
 
 /// Makes of a schedule the one that its route has with another window.

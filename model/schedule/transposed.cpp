@@ -22,6 +22,7 @@ Message message_back(Message message, int last_batch) {
   message.unpacked_bytes = message.unpacked_pieces > 0 ? message.bytes : 0;
   message.is_all_from_sender = message.is_all_for_receiver;
   message.is_all_for_receiver = was_from_sender && !message.is_sent_again;
+  message.is_added = true;
   return message;
 }
 

@@ -21,26 +21,37 @@ namespace commpass {
 
 namespace {
 
-Seconds loop_seconds(const Machine& machine, const ValueRuns& runs, Bytes value_bytes) {
+enum class Loop { copying, adding };
+
+Seconds loop_seconds(const Machine& machine, const ValueRuns& runs, Bytes value_bytes, Loop loop) {
   std::int64_t values = 0;
   for (const auto& run : runs) values += run.count;
-  return value_loop_seconds(machine, static_cast<double>(std::ssize(runs)), static_cast<double>(values * value_bytes));
+  const auto count = static_cast<double>(std::ssize(runs)), bytes = static_cast<double>(values * value_bytes);
+  return loop == Loop::adding ? reduction_loop_seconds(machine, count, bytes)
+                              : value_loop_seconds(machine, count, bytes);
 }
 
 /// What the loops over values take on the slowest ranks: before messages leave, and when they have come. Collective.
-Seconds longest_loops(const Context& context, const ValueWays& ways, Bytes value_bytes) {
-  const auto of = [&](const ValueRuns& runs) { return loop_seconds(context.machine, runs, value_bytes); };
-  const std::array mine{of(ways.gather) + of(ways.gather_more), of(ways.deliver)};
+/// @param delivery  adding: values that come are added to those of the user
+Seconds longest_loops(const Context& context, const ValueWays& ways, Bytes value_bytes, Loop delivery) {
+  const auto of = [&](const ValueRuns& runs, Loop loop) {
+    return loop_seconds(context.machine, runs, value_bytes, loop);
+  };
+  const std::array mine{of(ways.gather, Loop::copying) + of(ways.gather_more, Loop::adding),
+                        of(ways.deliver, delivery)};
   auto longest = mine;
   COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), longest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
                     context.comm.get());
   return longest.front() + longest.back();
 }
 
-/// @param are_edges_of_the_way_there  are the edges run backwards, and values added where they meet?
+/// How values travel: to the ranks that need them; back, each contribution to its owner; or back by the edges of the
+/// way there, which are run backwards, and added where they meet.
+enum class Travel { there, back, there_backwards };
+
 std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& context, ValueWiring wiring,
                                           Bytes value_bytes, void* bound, const IndexedOptions& options,
-                                          bool are_edges_of_the_way_there = false) {
+                                          Travel travel) {
   auto way = std::make_unique<Direction>();
   Failure failure;
   attempt(failure, [&] {
@@ -60,12 +71,13 @@ std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& contex
   void* const receive = way->is_in_place ? bound : way->receive.get();
   way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
                                 {.strategy = options.strategy, .model = options.model, .are_values = true}, failure,
-                                are_edges_of_the_way_there ? &way->summation : nullptr);
+                                travel == Travel::there_backwards ? &way->summation : nullptr);
   way->buffer_bytes += way->exchange->buffer_bytes();
   way->ways.gather = std::move(wiring.gather);
   way->ways.gather_more = std::move(wiring.gather_more);
   way->ways.deliver = std::move(wiring.deliver);
-  way->loops_s = longest_loops(*context, way->ways, value_bytes);
+  way->loops_s =
+      longest_loops(*context, way->ways, value_bytes, travel == Travel::there ? Loop::copying : Loop::adding);
   return way;
 }
 
@@ -125,7 +137,7 @@ Way plan_forward(const std::shared_ptr<Context>& context, const ValueRequests& r
   const auto plan = [&](bool is_shared) {
     ValueWiring wiring;
     all_or_none(context->comm.get(), [&] { wiring = is_shared ? *shared : forward_wiring(requests, value_bytes); });
-    return plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options);
+    return plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options, Travel::there);
   };
   return plan_faster(*context, shared.has_value(), plan, options);
 }
@@ -136,7 +148,8 @@ Way plan_back(const std::shared_ptr<Context>& context, const ValueRequests& requ
     ValueWiring wiring;
     all_or_none(context->comm.get(),
                 [&] { wiring = is_shared ? back_wiring(*shared) : reverse_wiring(requests, value_bytes); });
-    return plan_direction(context, std::move(wiring), value_bytes, nullptr, options, is_shared);
+    return plan_direction(context, std::move(wiring), value_bytes, nullptr, options,
+                          is_shared ? Travel::there_backwards : Travel::back);
   };
   return plan_faster(*context, shared.has_value() && !options.deterministic, plan, options);
 }

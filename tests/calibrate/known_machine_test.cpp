@@ -95,6 +95,7 @@ Machine known_machine() {
   m.copy_rate_bytes_per_s = 8e9;
   m.copy_block_s = 4e-8;
   m.value_run_s = 3e-9;
+  m.reduction_rate_bytes_per_s = 5e9;
   m.operations.barrier_s = 3e-6;
   m.operations.allreduce_s = 5e-6;
   m.operations.probe_s = 4e-7;
@@ -242,6 +243,12 @@ Seconds time_value_loop(MPI_Comm, std::span<const std::byte> from, std::span<std
   return values *
          (*world->machine.value_run_s + static_cast<double>(value_bytes) / world->machine.copy_rate_bytes_per_s);
 }
+Seconds time_addition(MPI_Comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes, int) {
+  EXPECT_LE(bytes, std::ssize(from));
+  EXPECT_LE(bytes, std::ssize(to));
+  EXPECT_EQ(bytes % static_cast<Bytes>(sizeof(double)), 0);
+  return *world->machine.value_run_s + static_cast<double>(bytes) / *world->machine.reduction_rate_bytes_per_s;
+}
 Seconds time_datatype(MPI_Comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
                       int pieces, int) {
   EXPECT_LE(2 * pieces * piece_bytes, std::ssize(scattered)) << "pieces and their gaps";
@@ -314,6 +321,7 @@ class KnownMachine : public testing::Test {
     for (const auto level : c.levels) measure_receiving(c, level, receive_share.of(level, c.levels));
     measure_copies(c);
     measure_value_loops(c);
+    measure_reductions(c);
     measure_datatypes(c);
     measure_operations(c);
     measure_neighborhood(c);
@@ -382,6 +390,7 @@ TEST_F(KnownMachine, IsFoundAgain) {
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
   expect_near(found.value_run_s.value_or(-1), *truth.value_run_s, "a run of values");
+  expect_near(found.reduction_rate_bytes_per_s.value_or(-1), *truth.reduction_rate_bytes_per_s, "additions");
   expect_near(found.datatype_rate_bytes_per_s.value(), packing_rate, "datatypes");
   expect_near(found.datatype_block_s.value(), packing_block_s, "a piece of a datatype");
   const auto &operations = found.operations, &known = truth.operations;

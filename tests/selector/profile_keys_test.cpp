@@ -50,6 +50,7 @@ Machine make_full_machine() {
   group.messages_in_flight = 1;
   machine.operations.alltoallv_rank_s = 5e-8;
   machine.operations.skew_s = 3e-7;
+  machine.reduction_rate_bytes_per_s = 4e9;
   return machine;
 }
 
@@ -81,6 +82,7 @@ Prices prices_of_sparse(const Machine& machine) {
 }
 
 Prices prices_of_value_loops(const Machine& machine) { return {{"value loop", value_loop_seconds(machine, 100, 800)}}; }
+Prices prices_of_sums(const Machine& machine) { return {{"sums", reduction_loop_seconds(machine, 100, 800)}}; }
 
 /// All kinds of prices.
 Prices all_prices(const Machine& machine) {
@@ -172,6 +174,7 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"local.copy_rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"local.copy_block_s", {"0", as(0.0)}},
       {"local.value_run_s", {"`local.copy_block_s`, but at most 2 ns", as(2e-9), prices_of_value_loops}},
+      {"local.reduction_rate_bytes_per_s", {"`local.copy_rate_bytes_per_s`", as(5e9), prices_of_sums}},
       {"local.datatype_rate_bytes_per_s", {"copies", as(1.0)}},  // so slow that copies are cheaper
       {"local.datatype_block_s", {"copies", as(1.0)}},
       {"devices.per_node", {"each rank with data on devices has one of its own", as(std::int64_t{layout.max_ppn()})}},

@@ -7,7 +7,8 @@
 // nodes share the core of the network, where it has a limit: so much for each node. Where there are leaf switches, the
 // nodes of each share its way to the others, and the way back. A bus, where there is one, moves all
 // messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
-// made at once. A loop over small values costs value_run_s for each run of them, and their bytes as any copy.
+// made at once. A loop over small values costs value_run_s for each run of them, and their bytes as any copy, or, where
+// they are added to others, at reduction_rate_bytes_per_s.
 // receive_queue bounds the messages of other nodes that are on their way to a rank, or wait until its processor has
 // taken them (receive_overhead_s each, one after another). The network drops a message that finds the queue full; it
 // arrives retransmission_s later.
@@ -94,7 +95,8 @@ struct Cluster {
   int leaf_nodes = 0;                // of a leaf switch; 0: there are none
   double leaf_rate_bytes_per_s = 0;  // out of one, and as much into it
   double value_run_s = 2e-9;         // docs/benchmarks.md, "Indexed exchanges"
-  int slow_node = -1;                // none
+  double reduction_rate_bytes_per_s = 0;
+  int slow_node = -1;  // none
   double slowdown = 1;
   ReceiveQueue receive_queue;
 
@@ -147,6 +149,9 @@ inline Cluster read_cluster() {
   cluster.leaf_nodes = json.value("leaf_nodes", 0);
   cluster.leaf_rate_bytes_per_s = json.value("leaf_rate_bytes_per_s", 0.0);
   cluster.value_run_s = json.value("value_run_s", cluster.value_run_s);
+  constexpr double usual_ratio = 0.75;  // docs/benchmarks.md, "What running costs"
+  cluster.reduction_rate_bytes_per_s =
+      json.value("reduction_rate_bytes_per_s", usual_ratio * cluster.copy_rate_bytes_per_s);
   cluster.slow_node = json.value("slow_node", cluster.slow_node);
   cluster.slowdown = json.value("slowdown", cluster.slowdown);
   if (json.contains("receive_queue")) {

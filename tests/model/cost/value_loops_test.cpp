@@ -19,6 +19,16 @@ TEST(ValueLoops, AreCopiesWhosePiecesTakeAsLongAsRuns) {
   EXPECT_FALSE(is_datatype_cheaper(loops, 80, 10));
 }
 
+TEST(ValueLoops, AddAtTheirOwnRateOrAsFastAsTheyCopy) {
+  Machine machine;
+  machine.copy_rate_bytes_per_s = 8e9;
+  machine.value_run_s = 3e-9;
+  EXPECT_DOUBLE_EQ(reduction_loop_seconds(machine, 10, 80), value_loop_seconds(machine, 10, 80));
+  machine.reduction_rate_bytes_per_s = 5e9;
+  EXPECT_DOUBLE_EQ(reduction_loop_seconds(machine, 10, 80), 10 * 3e-9 + 80 / 5e9);
+  EXPECT_DOUBLE_EQ(reduction_seconds(with_value_loops(machine), 80, 10), 10 * 3e-9 + 80 / 5e9);
+}
+
 TEST(ValueLoops, WithoutTheirPriceTakeNoLongerThanCopies) {
   Machine machine;
   EXPECT_FALSE(value_run_seconds(machine)) << "nothing is known";

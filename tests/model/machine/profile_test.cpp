@@ -24,7 +24,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 const Json& full_profile() {
   static const auto profile = Json::parse(R"({
-    "schema_version": 3, "schema_minor": 3, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 3, "schema_minor": 4, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "levels": [
       {"name": "socket",
        "host": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
@@ -39,7 +39,7 @@ const Json& full_profile() {
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "devices": {"per_node": 4, "copy_rate_bytes_per_s": 5e11, "copy_call_s": 0},
-    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
+    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "reduction_rate_bytes_per_s": 6e9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
                    "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "alltoallv_rank_s": 9e-9, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "skew_s": 4e-8, "new_send_bytes": 256, "ranks": 48},
     "limits": {"messages_off_node": 32, "messages": 128, "unexpected_messages": 2000, "partners": 500, "buffer_bytes": 1073741824},
@@ -50,7 +50,7 @@ const Json& full_profile() {
 /// The least that a profile needs, and what it is written with.
 Json least_profile() {
   return Json::parse(
-      R"({"schema_version": 3, "schema_minor": 3, "name": "least", "provenance": {}, "levels": [{"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}, {"name": "network"}]})");
+      R"({"schema_version": 3, "schema_minor": 4, "name": "least", "provenance": {}, "levels": [{"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}, {"name": "network"}]})");
 }
 
 Profile parse(const Json& json) { return parse_profile(json.dump(), "p.json"); }
@@ -105,6 +105,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
   EXPECT_EQ(machine.copy_block_s, 2e-8);
   EXPECT_EQ(machine.value_run_s, 2e-9);
+  EXPECT_EQ(machine.reduction_rate_bytes_per_s, 6e9);
   EXPECT_EQ(machine.datatype_rate_bytes_per_s, 2e9);
   EXPECT_EQ(machine.datatype_block_s, 3e-8);
   EXPECT_EQ(machine.operations.barrier_s, 1e-6);
