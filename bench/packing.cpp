@@ -1,9 +1,10 @@
 // bench packing: how fast are blocks put together, against one copy of as many bytes, and against copies of the same
-// blocks in order?
+// blocks in order? And how long do loops take that add values to others, against loops that copy them?
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "runtime/execute/memory.hpp"
+#include "runtime/indexed/value_runs.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -68,6 +70,66 @@ Measured compare(std::span<const LocalCopy> copies, const LocalCopy& whole, std:
   return {median(std::move(packing)), median(std::move(memcpy)), median(std::move(ordered))};
 }
 
+/// Times of one run of a loop over runs of values, every other one of an array.
+struct RunTimes {
+  Seconds copied = 0, doubles = 0, integers = 0;
+};
+
+RunTimes times_of_runs(std::span<const std::byte> source, std::span<std::byte> target, std::size_t total,
+                       std::size_t run, int repetitions) {
+  constexpr std::size_t runs_min = 1 << 16;  // in a sample, for the clock
+  const auto count = total / (2 * run), turns = std::max<std::size_t>(1, runs_min / count);
+  ValueRuns runs;
+  for (std::size_t i = 0; i < count; ++i)
+    runs.push_back({static_cast<std::int64_t>(2 * i), static_cast<std::int64_t>(i), 1});
+  const auto bytes = static_cast<Bytes>(run);
+  const auto seconds_of_a_run = [&](auto loop) {
+    return seconds_of([&] {
+             for (std::size_t i = 0; i < turns; ++i) loop();
+           }) /
+           static_cast<double>(turns * count);
+  };
+  const auto add_numbers = [&](const Addition& add) {
+    return seconds_of_a_run([&] { add_values(runs, bytes, source.data(), target.data(), add); });
+  };
+  const auto doubles = addition_of<double>(bytes / static_cast<Bytes>(sizeof(double))),
+             integers = addition_of<std::int32_t>(bytes / static_cast<Bytes>(sizeof(std::int32_t)));
+  std::vector<Seconds> copied, of_doubles, of_integers;
+  for (int i = 0; i < repetitions; ++i) {
+    copied.push_back(seconds_of_a_run([&] { copy_values(runs, bytes, source.data(), target.data()); }));
+    of_doubles.push_back(add_numbers(doubles));
+    of_integers.push_back(add_numbers(integers));
+  }
+  return {median(std::move(copied)), median(std::move(of_doubles)), median(std::move(of_integers))};
+}
+
+/// Adds to the cases, and gives the times of additions over those of copies for large runs: their median.
+double compare_additions(const OutputOptions& options, std::span<const std::byte> source, std::span<std::byte> target,
+                         Json& cases) {
+  constexpr std::size_t large_run = 512;
+  const int repetitions = options.quick ? 20 : 100;  // NOLINT: some
+  if (!options.json)
+    fmt::print("\n{:>10} {:>10} {:>12} {:>14} {:>8} {:>14} {:>8}\n", "total", "run", "copy ns", "add doubles ns",
+               "ratio", "add int32 ns", "ratio");
+  std::vector<double> ratios;
+  for (const std::size_t total : {std::size_t{64} << 10, std::size_t{1} << 20, std::size_t{32} << 20})
+    for (std::size_t run = smallest_block; run <= std::min(largest_block, total / 4); run *= 8) {
+      const auto [copied, doubles, integers] = times_of_runs(source, target, total, run, repetitions);
+      if (run >= large_run) ratios.insert(ratios.end(), {doubles / copied, integers / copied});
+      const auto ns = [](Seconds seconds) { return 1e9 * seconds; };
+      if (!options.json)
+        fmt::print("{:>10} {:>10} {:>12.2f} {:>14.2f} {:>8.2f} {:>14.2f} {:>8.2f}\n",
+                   format_bytes(static_cast<double>(total)), format_bytes(static_cast<double>(run)), ns(copied),
+                   ns(doubles), doubles / copied, ns(integers), integers / copied);
+      cases.push_back({{"total_bytes", total},
+                       {"run_bytes", run},
+                       {"copy_s", copied},
+                       {"addition_of_doubles_s", doubles},
+                       {"addition_of_int32_s", integers}});
+    }
+  return median(std::move(ratios));
+}
+
 Json packing(const OutputOptions& options) {
   struct Total {
     std::size_t bytes;
@@ -110,7 +172,10 @@ Json packing(const OutputOptions& options) {
                                {"fraction_of_memcpy", fraction},
                                {"fraction_of_memcpy_of_blocks", fraction_of_blocks}});
     }
-  json["summary"] = {{"fraction_of_memcpy", least}, {"fraction_of_memcpy_of_blocks", least_of_blocks}};
+  const double ratio = compare_additions(options, source, target, json["additions"]);
+  json["summary"] = {{"fraction_of_memcpy", least},
+                     {"fraction_of_memcpy_of_blocks", least_of_blocks},
+                     {"addition_over_copy_of_large_runs", ratio}};
   return json;
 }
 
@@ -122,7 +187,7 @@ int main(int argc, char** argv) {
   commpass::Command command{
       "bench-packing",
       "How fast blocks are packed into messages, against one copy of as many bytes, and copies of the same blocks in "
-      "order."};
+      "order; and how long loops take that add values, against loops that copy them."};
   OutputOptions options;
   return run_benchmark(command, argc, argv, "packing", options, [&] { return packing(options); });
 }
