@@ -10,6 +10,7 @@
 #include "preload/call_blocks.hpp"
 #include "preload/mended_call.hpp"
 #include "preload/neighbor_arguments.hpp"
+#include "preload/planned_requests.hpp"
 #include "preload/takeover.hpp"
 
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "preload/planned_requests.hpp"
 #include "preload/record_file.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
@@ -40,11 +41,18 @@ namespace {
 int end_all(MPI_Comm, int, void*, void*) {
   const auto asked = commpass::settings();
   commpass::switch_off();
+  commpass::release_planned_requests();
   commpass::release_all();
   if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
   commpass::write_report(asked.mode >= commpass::Interposition::on);
   if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
   return MPI_SUCCESS;
+}
+
+void end_communicator(const MPI_Comm* comm) {
+  if (!comm || commpass::is_inside()) return;
+  commpass::forget_communicator_of_requests(*comm);
+  commpass::release(*comm);
 }
 
 /// When MPI is initialised.
@@ -85,12 +93,12 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session
 #endif
 
 int MPI_Comm_free(MPI_Comm* comm) {
-  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  end_communicator(comm);
   return PMPI_Comm_free(comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
-  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  end_communicator(comm);
   return PMPI_Comm_disconnect(comm);
 }
 

@@ -1,10 +1,13 @@
-// The calls of messages that are counted, for C. Each has MPI's own arguments, and MPI runs it.
+// The calls of messages and requests, for C, each with MPI's own arguments. MPI runs them, but for exchanges with plans
+// (planned_requests.hpp), and records count them.
 #include <mpi.h>
 
 #include <cstddef>
 #include <span>
 
 #include "preload/counted_call.hpp"
+#include "preload/planned_requests.hpp"
+#include "preload/planned_waits.hpp"
 
 namespace {
 
@@ -22,6 +25,7 @@ extern "C" {
 #include "preload/message_calls.hpp"
 
 int MPI_Start(MPI_Request* request) {
+  if (may_be_planned()) return planned::start(request);
   return count_call<CountedCall::start>(
       __builtin_return_address(0), [&] { return PMPI_Start(request); },
       [&](MessageLog& log, const MessageCall& of) {
@@ -30,6 +34,7 @@ int MPI_Start(MPI_Request* request) {
 }
 
 int MPI_Startall(int count, MPI_Request* requests) {
+  if (may_be_planned()) return planned::start_all(count, requests);
   return count_call<CountedCall::startall>(
       __builtin_return_address(0), [&] { return PMPI_Startall(count, requests); },
       [&](MessageLog& log, const MessageCall& of) {
@@ -38,6 +43,7 @@ int MPI_Startall(int count, MPI_Request* requests) {
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (may_be_planned()) return planned::wait(request, status);
   const int active = active_requests(1, request);
   return count_call<CountedCall::wait>(
       __builtin_return_address(0), [&] { return PMPI_Wait(request, status); },
@@ -45,6 +51,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  if (may_be_planned()) return planned::wait_all(count, requests, statuses);
   const int active = active_requests(count, requests);
   return count_call<CountedCall::waitall>(
       __builtin_return_address(0), [&] { return PMPI_Waitall(count, requests, statuses); },
@@ -52,18 +59,21 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 }
 
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  if (may_be_planned()) return planned::wait_any(count, requests, index, status);
   return count_call<CountedCall::waitany>(
       __builtin_return_address(0), [&] { return PMPI_Waitany(count, requests, index, status); },
       [&](MessageLog& log, const MessageCall& of) { log.complete(of, *index != MPI_UNDEFINED ? 1 : 0); });
 }
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  if (may_be_planned()) return planned::wait_some(count, requests, completed, indices, statuses);
   return count_call<CountedCall::waitsome>(
       __builtin_return_address(0), [&] { return PMPI_Waitsome(count, requests, completed, indices, statuses); },
       [&](MessageLog& log, const MessageCall& of) { log.complete(of, *completed != MPI_UNDEFINED ? *completed : 0); });
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (may_be_planned()) return planned::test(request, flag, status);
   const int active = active_requests(1, request);
   return count_call<CountedCall::test>(
       __builtin_return_address(0), [&] { return PMPI_Test(request, flag, status); },
@@ -71,6 +81,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  if (may_be_planned()) return planned::test_all(count, requests, flag, statuses);
   const int active = active_requests(count, requests);
   return count_call<CountedCall::testall>(
       __builtin_return_address(0), [&] { return PMPI_Testall(count, requests, flag, statuses); },
@@ -78,22 +89,29 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
 }
 
 int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  if (may_be_planned()) return planned::test_any(count, requests, index, flag, status);
   return count_call<CountedCall::testany>(
       __builtin_return_address(0), [&] { return PMPI_Testany(count, requests, index, flag, status); },
       [&](MessageLog& log, const MessageCall& of) { log.complete(of, *flag && *index != MPI_UNDEFINED ? 1 : 0); });
 }
 
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  if (may_be_planned()) return planned::test_some(count, requests, completed, indices, statuses);
   return count_call<CountedCall::testsome>(
       __builtin_return_address(0), [&] { return PMPI_Testsome(count, requests, completed, indices, statuses); },
       [&](MessageLog& log, const MessageCall& of) { log.complete(of, *completed != MPI_UNDEFINED ? *completed : 0); });
 }
 
 int MPI_Request_free(MPI_Request* request) {
+  if (may_be_planned()) return planned::free(request);
   const auto freed = request ? *request : MPI_REQUEST_NULL;
   return count_call<CountedCall::request_free>(
       __builtin_return_address(0), [&] { return PMPI_Request_free(request); },
       [&](MessageLog& log, const MessageCall& of) { log.release(of, freed); });
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return may_be_planned() ? planned::get_status(request, flag, status) : PMPI_Request_get_status(request, flag, status);
 }
 
 #if MPI_VERSION >= 4

@@ -1,5 +1,6 @@
-// The calls of messages from Fortran, by the names of Open MPI's bindings, as fortran.cpp has others. The binding runs
-// them with the program's own arguments, so that only counted arguments are turned into C.
+// The calls of messages and requests from Fortran, by the names of Open MPI's bindings, as fortran.cpp has others. The
+// binding runs them with the program's own arguments, so that only counted arguments are turned into C. Where requests
+// may have plans, those of requests are turned into C (fortran_requests.hpp).
 #include <mpi.h>
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 
 #include "preload/counted_call.hpp"
 #include "preload/fortran_arguments.hpp"
+#include "preload/fortran_requests.hpp"
+#include "preload/planned_requests.hpp"
 
 using namespace commpass;  // NOLINT(google-build-using-namespace): Fortran's functions are in no namespace
 using namespace commpass::fortran;
@@ -17,6 +20,16 @@ namespace {
 template <class Function>
 Function* find_binding(const char* name, const void* caller) {
   return reinterpret_cast<Function*>(const_cast<void*>(address_of(name, caller)));  // NOLINT: as dlsym gives it
+}
+
+/// What the binding `name` does with the status of a request.
+void get_status(const char* name, const void* caller, MPI_Fint* request, MPI_Fint* flag, MPI_Fint* status,
+                MPI_Fint* ierr) {
+  if (may_be_planned()) return get_status_in_c(caller, request, flag, status, ierr);
+  auto* const binding = find_binding<void(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)>(name, caller);
+  if (!binding) return return_code(ierr, MPI_ERR_INTERN);
+  MPI_Fint own_code = MPI_SUCCESS;
+  binding(request, flag, status, ierr ? ierr : &own_code);
 }
 
 /// @param ierr  where the binding leaves MPI's code; null where the program leaves it out
@@ -140,37 +153,58 @@ COMMPASS_ACCESS(rget, (MPI_Fint * win, MPI_Fint* request), win, request)
 COMMPASS_ACCESS(raccumulate, (MPI_Fint * op, MPI_Fint* win, MPI_Fint* request), op, win, request)
 #undef COMMPASS_ACCESS
 
-COMMPASS_BINDING(start, , (MPI_Fint * request), (request), const auto started = PMPI_Request_f2c(*request);
+COMMPASS_BINDING(start, if (may_be_planned()) return start_in_c(request, ierr), (MPI_Fint * request), (request),
+                 const auto started = PMPI_Request_f2c(*request);
                  log.start(of, {&started, 1}))
-COMMPASS_BINDING(startall, , (MPI_Fint * count, MPI_Fint* requests), (count, requests),
-                 std::vector<MPI_Request> started;
+COMMPASS_BINDING(startall, if (may_be_planned()) return start_all_in_c(count, requests, ierr),
+                 (MPI_Fint * count, MPI_Fint* requests), (count, requests), std::vector<MPI_Request> started;
                  for (MPI_Fint i = 0; i < *count; ++i) started.push_back(PMPI_Request_f2c(requests[i]));
                  log.start(of, started))
-COMMPASS_BINDING(wait, const int active = active_requests(1, request), (MPI_Fint * request, MPI_Fint* status),
+COMMPASS_BINDING(wait, if (may_be_planned()) return wait_in_c(caller, request, status, ierr);
+                 const int active = active_requests(1, request), (MPI_Fint * request, MPI_Fint* status),
                  (request, status), log.complete(of, active))
-COMMPASS_BINDING(waitall, const int active = active_requests(*count, requests),
+COMMPASS_BINDING(waitall, if (may_be_planned()) return wait_all_in_c(caller, count, requests, statuses, ierr);
+                 const int active = active_requests(*count, requests),
                  (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* statuses), (count, requests, statuses),
                  log.complete(of, active))
-COMMPASS_BINDING(waitany, , (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* status),
+COMMPASS_BINDING(waitany, if (may_be_planned()) return wait_any_in_c(caller, count, requests, index, status, ierr),
+                 (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* status),
                  (count, requests, index, status), log.complete(of, *index != MPI_UNDEFINED ? 1 : 0))
-COMMPASS_BINDING(waitsome, ,
+COMMPASS_BINDING(waitsome,
+                 if (may_be_planned()) return some_in_c(caller, planned::wait_some, count, requests, completed, indices,
+                                                        statuses, ierr),
                  (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* completed, MPI_Fint* indices, MPI_Fint* statuses),
                  (count, requests, completed, indices, statuses),
                  log.complete(of, *completed != MPI_UNDEFINED ? *completed : 0))
-COMMPASS_TWO_BINDINGS(test, const int active = active_requests(1, request),
+COMMPASS_TWO_BINDINGS(test, if (may_be_planned()) return test_in_c(caller, request, flag, status, ierr);
+                      const int active = active_requests(1, request),
                       (MPI_Fint * request, MPI_Fint* flag, MPI_Fint* status), (request, flag, status),
                       log.complete(of, *flag ? active : 0))
-COMMPASS_TWO_BINDINGS(testall, const int active = active_requests(*count, requests),
+COMMPASS_TWO_BINDINGS(testall,
+                      if (may_be_planned()) return test_all_in_c(caller, count, requests, flag, statuses, ierr);
+                      const int active = active_requests(*count, requests),
                       (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* flag, MPI_Fint* statuses),
                       (count, requests, flag, statuses), log.complete(of, *flag ? active : 0))
-COMMPASS_TWO_BINDINGS(testany, ,
+COMMPASS_TWO_BINDINGS(testany,
+                      if (may_be_planned()) return test_any_in_c(caller, count, requests, index, flag, status, ierr),
                       (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag, MPI_Fint* status),
                       (count, requests, index, flag, status), log.complete(of, *flag&&* index != MPI_UNDEFINED ? 1 : 0))
-COMMPASS_TWO_BINDINGS(
-    testsome, , (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* completed, MPI_Fint* indices, MPI_Fint* statuses),
-    (count, requests, completed, indices, statuses), log.complete(of, *completed != MPI_UNDEFINED ? *completed : 0))
-COMMPASS_BINDING(request_free, const auto freed = PMPI_Request_f2c(*request), (MPI_Fint * request), (request),
-                 log.release(of, freed))
+COMMPASS_TWO_BINDINGS(testsome,
+                      if (may_be_planned()) return some_in_c(caller, planned::test_some, count, requests, completed,
+                                                             indices, statuses, ierr),
+                      (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* completed, MPI_Fint* indices,
+                       MPI_Fint* statuses),
+                      (count, requests, completed, indices, statuses),
+                      log.complete(of, *completed != MPI_UNDEFINED ? *completed : 0))
+COMMPASS_BINDING(request_free, if (may_be_planned()) return free_in_c(request, ierr);
+                 const auto freed = PMPI_Request_f2c(*request), (MPI_Fint * request), (request), log.release(of, freed))
+
+void mpi_request_get_status_(MPI_Fint* request, MPI_Fint* flag, MPI_Fint* status, MPI_Fint* ierr) {
+  get_status("pmpi_request_get_status_", __builtin_return_address(0), request, flag, status, ierr);
+}
+void mpi_request_get_status_f08_(MPI_Fint* request, MPI_Fint* flag, MPI_Fint* status, MPI_Fint* ierr) {
+  get_status("pmpi_request_get_status_f08_", __builtin_return_address(0), request, flag, status, ierr);
+}
 
 }  // extern "C"
 // NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier, bugprone-macro-parentheses)

@@ -1,5 +1,5 @@
-// Persistent collectives, which the MPI library runs in any case: the record has how often they are made, and
-// not how often they are started. Private to calls.cpp, as started_calls.hpp.
+// Persistent collectives. The MPI library makes them, and their exchanges are run by it or by ours. A record has how
+// often they are made, and not how often they are started. Private to calls.cpp, as started_calls.hpp.
 
 int COMMPASS_TAKEN(Alltoall_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
@@ -8,7 +8,9 @@ int COMMPASS_TAKEN(Alltoall_init)(const void* sendbuf, COMMPASS_COUNT sendcount,
     return COMMPASS_LIBRARY(Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
                                            request);
   };
-  return pass_on(InterposedCall::alltoall_init, comm, EqualSends{recvcount, recvtype}, library);
+  return pass_on_and_plan(
+      InterposedCall::alltoall_init, comm, sendbuf, recvbuf, request, EqualSends{recvcount, recvtype},
+      blocks_of(sendbuf, equal_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype), library);
 }
 
 int COMMPASS_TAKEN(Alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -19,8 +21,11 @@ int COMMPASS_TAKEN(Alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* se
     return COMMPASS_LIBRARY(Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                             recvtype, comm, info, request);
   };
-  return pass_on(InterposedCall::alltoallv_init, comm,
-                 CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm}, library);
+  return pass_on_and_plan(InterposedCall::alltoallv_init, comm, sendbuf, recvbuf, request,
+                          CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm},
+                          blocks_of(sendbuf, listed_places(sendcounts, sdispls), sendtype, recvbuf,
+                                    listed_places(recvcounts, rdispls), recvtype),
+                          library);
 }
 
 int COMMPASS_TAKEN(Alltoallw_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -31,8 +36,11 @@ int COMMPASS_TAKEN(Alltoallw_init)(const void* sendbuf, const COMMPASS_COUNT* se
     return COMMPASS_LIBRARY(Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                             recvtypes, comm, info, request);
   };
-  return pass_on(InterposedCall::alltoallw_init, comm,
-                 TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm}, library);
+  return pass_on_and_plan(InterposedCall::alltoallw_init, comm, sendbuf, recvbuf, request,
+                          TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm},
+                          typed_blocks(sendbuf, listed_places(sendcounts, sdispls), listed_types(sendtypes), recvbuf,
+                                       listed_places(recvcounts, rdispls), listed_types(recvtypes)),
+                          library);
 }
 
 int COMMPASS_TAKEN(Neighbor_alltoall_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -45,7 +53,9 @@ int COMMPASS_TAKEN(Neighbor_alltoall_init)(const void* sendbuf, COMMPASS_COUNT s
     return COMMPASS_LIBRARY(Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                     info, request);
   };
-  return pass_on(InterposedCall::neighbor_alltoall_init, comm, NeighborSends{sendcount, sendtype}, library);
+  return pass_on_and_plan(
+      InterposedCall::neighbor_alltoall_init, comm, sendbuf, recvbuf, request, NeighborSends{sendcount, sendtype},
+      blocks_of(sendbuf, equal_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype), library);
 }
 
 int COMMPASS_TAKEN(Neighbor_alltoallv_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -60,8 +70,11 @@ int COMMPASS_TAKEN(Neighbor_alltoallv_init)(const void* sendbuf, const COMMPASS_
     return COMMPASS_LIBRARY(Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                                      rdispls, recvtype, comm, info, request);
   };
-  return pass_on(InterposedCall::neighbor_alltoallv_init, comm,
-                 NeighborCountedSends{{sendcounts, sendtype}, recvcounts}, library);
+  return pass_on_and_plan(InterposedCall::neighbor_alltoallv_init, comm, sendbuf, recvbuf, request,
+                          NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
+                          blocks_of(sendbuf, listed_places(sendcounts, sdispls), sendtype, recvbuf,
+                                    listed_places(recvcounts, rdispls), recvtype),
+                          library);
 }
 
 int COMMPASS_TAKEN(Neighbor_alltoallw_init)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
@@ -77,8 +90,11 @@ int COMMPASS_TAKEN(Neighbor_alltoallw_init)(const void* sendbuf, const COMMPASS_
     return COMMPASS_LIBRARY(Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                                      rdispls, recvtypes, comm, info, request);
   };
-  return pass_on(InterposedCall::neighbor_alltoallw_init, comm, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
-                 library);
+  return pass_on_and_plan(InterposedCall::neighbor_alltoallw_init, comm, sendbuf, recvbuf, request,
+                          NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+                          typed_blocks(sendbuf, listed_places(sendcounts, sdispls), listed_types(sendtypes), recvbuf,
+                                       listed_places(recvcounts, rdispls), listed_types(recvtypes)),
+                          library);
 }
 
 int COMMPASS_TAKEN(Neighbor_allgather_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -88,7 +104,9 @@ int COMMPASS_TAKEN(Neighbor_allgather_init)(const void* sendbuf, COMMPASS_COUNT 
     return COMMPASS_LIBRARY(Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                                      info, request);
   };
-  return pass_on(InterposedCall::neighbor_allgather_init, comm, NeighborSends{sendcount, sendtype}, library);
+  return pass_on_and_plan(
+      InterposedCall::neighbor_allgather_init, comm, sendbuf, recvbuf, request, NeighborSends{sendcount, sendtype},
+      blocks_of(sendbuf, same_places(sendcount), sendtype, recvbuf, equal_places(recvcount), recvtype), library);
 }
 
 int COMMPASS_TAKEN(Neighbor_allgatherv_init)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -99,5 +117,8 @@ int COMMPASS_TAKEN(Neighbor_allgatherv_init)(const void* sendbuf, COMMPASS_COUNT
     return COMMPASS_LIBRARY(Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                                       recvtype, comm, info, request);
   };
-  return pass_on(InterposedCall::neighbor_allgatherv_init, comm, NeighborSends{sendcount, sendtype}, library);
+  return pass_on_and_plan(
+      InterposedCall::neighbor_allgatherv_init, comm, sendbuf, recvbuf, request, NeighborSends{sendcount, sendtype},
+      blocks_of(sendbuf, same_places(sendcount), sendtype, recvbuf, listed_places(recvcounts, displs), recvtype),
+      library);
 }

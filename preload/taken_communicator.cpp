@@ -33,6 +33,7 @@ struct Registry {
   int key = MPI_KEYVAL_INVALID;
   std::list<TakenCommunicator> all = {};  ///< in the order in which they were met
   std::map<int, PastCalls> past = {};
+  std::vector<std::unique_ptr<Engines>> kept_engines = {};  ///< of communicators that are gone
   std::optional<OwnCommunicator> self = {};  ///< for exchanges of this rank with itself, before others need them
 
   /// With the mutex locked. @param one  a list of one
@@ -424,6 +425,7 @@ void release(MPI_Comm comm) noexcept {
   // Ranks may free communicators in different orders, and must not wait for each other here.
   if (value->log) value->log->leave();
   of_process.remember(*value);
+  if (value->has_plans) insist([&] { of_process.kept_engines.push_back(std::move(value->engines)); });
 }
 
 void release_all() noexcept {
@@ -442,8 +444,15 @@ void release_all() noexcept {
   for_each_log([](CallLog& log) { log.end_telling_leftovers(); });
   freed_communicators.fetch_add(1, std::memory_order_release);
   for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(of_process.all.back());
+  while (!of_process.kept_engines.empty()) of_process.kept_engines.pop_back();
   of_process.key = MPI_KEYVAL_INVALID;
   of_process.self.reset();
+}
+
+bool can_keep_more_engines() {
+  constexpr std::size_t engines_max = 64;  // of some two thousand communicators of MPICH, each takes a few
+  const std::lock_guard lock(registry().mutex);
+  return registry().kept_engines.size() < engines_max;
 }
 
 void CallRecord::add(const CallRecord& other) {
@@ -458,5 +467,13 @@ void CallRecord::add(const CallRecord& other) {
 }
 
 const std::map<int, PastCalls>& past_calls() { return registry().past; }
+
+void remember_calls(int ranks, const CallRecord& record) noexcept {
+  const std::lock_guard lock(registry().mutex);
+  try {
+    registry().past[ranks].records[record.kind].add(record);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as Registry::remember
+  }
+}
 
 }  // namespace commpass

@@ -61,6 +61,7 @@ struct TakenCommunicator {
   std::forward_list<CallRecord> records = {};  ///< of the kinds of which there were calls: one or two
   std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or it is not known yet
   std::unique_ptr<Engines> engines = {};
+  bool has_plans = false;  ///< of requests, which may outlive it: engines stay until MPI_Finalize
   Kinship kin = {};
   std::unique_ptr<CallLog> log = {};                  ///< where calls are recorded, after the first call
   std::unique_ptr<CallNeighbors> neighborhood = {};   ///< null: it has no neighbours
@@ -119,6 +120,9 @@ void begin_taking() noexcept;
 /// Makes the engine that runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
 
+/// May a communicator have requests with plans? Then its engines stay, and MPI libraries have few communicators.
+bool can_keep_more_engines();
+
 /// Frees what the communicator carries, if anything; calls that were not told yet are counted, and no more. Collective
 /// where there are engines.
 void release(MPI_Comm comm) noexcept;
@@ -132,5 +136,7 @@ struct PastCalls {
 };
 /// By the number of ranks.
 const std::map<int, PastCalls>& past_calls();
+/// Adds calls of a kind on communicators of a number of ranks. Without memory the report lacks them.
+void remember_calls(int ranks, const CallRecord& record) noexcept;
 
 }  // namespace commpass

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/mixed.hpp"
 #include "preload/call_site.hpp"
@@ -29,23 +30,6 @@ TrialBudget& trial_budget() {
   static TrialBudget of_process;
   return of_process;
 }
-
-class Inside {
- public:
-  Inside() {
-    is_within = true;
-    if (is_logged_ && threads_within.fetch_add(1) > 0) record_table().calls_overlap = true;
-  }
-  ~Inside() {
-    if (is_logged_) --threads_within;
-    is_within = false;
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  bool is_logged_ = settings().logs();
-};
 
 std::string name_of(InterposedCall kind) { return mpi_name_of(interposed_call_names[static_cast<std::size_t>(kind)]); }
 
@@ -262,6 +246,15 @@ void write_down(const Call& call, const Ran& ran, TakenCommunicator& of, double 
 }  // namespace
 
 bool is_inside() { return is_within; }
+
+Inside::Inside() : is_logged_(settings().logs()), was_inside_(std::exchange(is_within, true)) {
+  if (is_logged_ && threads_within.fetch_add(1) > 0 && !was_inside_) record_table().calls_overlap = true;
+}
+
+Inside::~Inside() {
+  if (is_logged_) --threads_within;
+  is_within = was_inside_;
+}
 
 int run(const Call& call) {
   const auto& asked = settings();

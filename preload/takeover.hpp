@@ -14,6 +14,17 @@ namespace commpass {
 
 /// Are we inside of a call that was taken over? What it calls of MPI is left to MPI.
 bool is_inside();
+/// While one lives, this thread is.
+class Inside {
+ public:
+  Inside();
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool is_logged_, was_inside_;
+};
 
 /// A function object that outlives this reference to it; a std::function would cost each call more.
 template <class Signature>

@@ -11,20 +11,20 @@ set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
 find_package(Threads REQUIRED)
-foreach(name hostile disagreeing last_calls many_calls neighborhoods session)
+foreach(name hostile disagreeing last_calls many_calls neighborhoods persistent session)
   add_executable(${name} preload/${name}.c)
   target_link_libraries(${name} PRIVATE MPI::MPI_CXX Threads::Threads)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
   target_compile_options(${name} PRIVATE -Wall -Wextra)
 endforeach()
 if(COMMPASS_FORTRAN)
-  foreach(program unmodified messages neighborhoods)
+  foreach(program unmodified messages neighborhoods persistent)
     foreach(module f08 mpi)
       set(name ${program}_${module})
       add_executable(${name} preload/${program}.F90)
       target_link_libraries(${name} PRIVATE MPI::MPI_Fortran)
       target_compile_options(${name} PRIVATE -Wall -ffree-line-length-none)
-      if(COMMPASS_MPI_LIBRARY STREQUAL openmpi AND program STREQUAL neighborhoods)
+      if(COMMPASS_MPI_LIBRARY STREQUAL openmpi AND program MATCHES "neighborhoods|persistent")
         target_compile_definitions(${name} PRIVATE COMMPASS_TEST_MPIX)
       endif()
       set_target_properties(${name} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}.modules)
@@ -102,6 +102,39 @@ commpass_unmodified_tests(neighborhoods_on neighborhoods ${commpass_neighborhood
   VARIABLES COMMPASS_MPI=on EXPECT "all comparisons hold")
 commpass_unmodified_tests(neighborhoods_tried neighborhoods 2 ARGUMENTS 24
   VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 COMMPASS_ALLTOALLV_STRATEGY=standard EXPECT "all comparisons hold")
+# Exchanges of persistent collectives are run by plans, which MPI_Start begins.
+set(planned "alltoall_init +[235] +[0-9]+ +[0-9]+ +[1-9]")
+set(planned "all comparisons hold.*${planned}|${planned}.*all comparisons hold")
+commpass_unmodified_tests(persistent_always persistent ${commpass_unmodified_ranks} ARGUMENTS 60 ours
+  VARIABLES COMMPASS_MPI=always COMMPASS_MPI_LOSS=1000 EXPECT "${planned}")
+commpass_unmodified_tests(persistent_messages persistent 2 3 ARGUMENTS 20 ours
+  VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=standard EXPECT "${planned}" REFUSE "shared")
+commpass_unmodified_tests(persistent_tried persistent 1 2 3 ARGUMENTS 200
+  VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 EXPECT "all comparisons hold")
+commpass_unmodified_tests(persistent_on persistent 2 3 VARIABLES COMMPASS_MPI=on EXPECT "all comparisons hold")
+commpass_unmodified_tests(persistent_off persistent 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold"
+  REFUSE "calls of rank 0")
+commpass_unmodified_tests(persistent_threads persistent 2 ARGUMENTS 20 threads
+  VARIABLES COMMPASS_MPI=always EXPECT "all comparisons hold" REFUSE "_init +2 +[0-9]+ +[0-9]+ +[1-9]")
+# A strategy of several stages might wait for ever.
+commpass_unmodified_tests(persistent_forwarded persistent 3 VARIABLES COMMPASS_MPI=always
+  COMMPASS_ALLTOALLV_STRATEGY=tuna,radix=2 EXPECT "all comparisons hold" REFUSE "_init +3 +[0-9]+ +[0-9]+ +[1-9]")
+commpass_unmodified_tests(persistent_limited persistent 3 VARIABLES COMMPASS_MPI=always COMMPASS_LIMITS=messages=1
+  COMMPASS_ALLTOALLV_STRATEGY=standard EXPECT "\nalltoall_init +3 +[0-9]+ +[0-9]+ +0")
+if(COMMPASS_FORTRAN)  # MPICH's module mpi_f08 goes past all names of MPI
+  set(modules mpi f08)
+  if(COMMPASS_MPI_LIBRARY STREQUAL mpich)
+    set(modules mpi)
+  endif()
+  foreach(module ${modules})
+    commpass_unmodified_tests(persistent_${module} persistent_${module} 2 3 VARIABLES COMMPASS_MPI=always
+      EXPECT "${planned}")
+    commpass_unmodified_tests(persistent_${module}_tried persistent_${module} 1 2 3
+      VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 EXPECT "all comparisons hold")
+    commpass_unmodified_tests(persistent_${module}_off persistent_${module} 2 VARIABLES COMMPASS_MPI=off
+      EXPECT "all comparisons hold" REFUSE "calls of rank 0")
+  endforeach()
+endif()
 if(COMMPASS_FORTRAN)  # MPICH's module mpi_f08 goes past all names of MPI
   commpass_unmodified_tests(neighborhoods_mpi neighborhoods_mpi 1 2 3 VARIABLES COMMPASS_MPI=on
     EXPECT "all comparisons hold")

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/choose/decision.hpp"
 #include "runtime/context.hpp"
@@ -90,6 +91,19 @@ struct TypedSide {
   TypedSide(const CallSide& side, int its_count, std::span<const Rank> its_peers = {})
       : buffer(side.buffer), call(side), count(its_count), peers(its_peers) {}
 };
+
+/// The sides of an exchange of datatypes, as edges of bytes.
+struct TypedEdges {
+  const void* from = nullptr;  ///< the user's buffer, or one of ours
+  void* to = nullptr;          ///< likewise
+  std::vector<SendEdge> sends{};
+  std::vector<ReceiveEdge> receives{};
+};
+/// Local. @param packed       keeps the blocks, and our buffers
+/// @param are_packed  also those without gaps
+/// @throws InputError for invalid blocks; MpiError, std::bad_alloc
+TypedEdges edges_of(PackedRequests& packed, const TypedSide& sends, const TypedSide& receives, bool are_packed,
+                    MPI_Comm comm);
 
 /// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
 /// @param receives  the buffer is written to

@@ -60,6 +60,10 @@ class TriedRequests final : public BatchRequests {
   /// Does the time of the program in the exchange in flight count?
   bool is_timed() const { return is_timed_; }
   void add_time(Seconds seconds) { spent_s_ += seconds; }
+  /// The number of the contender that runs the last exchange that has begun.
+  std::size_t running_number() const { return running_; }
+  /// Are the trials over, so that this one stays?
+  bool are_over() const { return !trials_; }
 
  private:
   struct Ongoing {

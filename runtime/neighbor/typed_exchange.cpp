@@ -51,31 +51,25 @@ void TypedExchange::start(const void* send_buffer, void* receive_buffer) {
   start();
 }
 
+TypedEdges edges_of(PackedRequests& packed, const TypedSide& sends, const TypedSide& receives, bool are_packed,
+                    MPI_Comm comm) {
+  packed.send_buffer = sends.buffer;
+  packed.receive_buffer = const_cast<void*>(receives.buffer);  // NOLINT: the user's, to write
+  assign(packed.sends, sends, "exchange, send side", are_packed, comm);
+  assign(packed.receives, receives, "exchange, receive side", are_packed, comm);
+  return {packed.sends.buffer(sends.buffer), packed.receives.buffer(receives.buffer), packed.sends.edges<SendEdge>(),
+          packed.receives.edges<ReceiveEdge>()};
+}
+
 TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
                                   const TypedSide& receives, const ExchangeOptions& options, const Failure& before) {
-  const MPI_Comm comm = context->comm.get();
   auto packed = insist([] { return std::make_unique<PackedRequests>(); });
   auto* const its_packed = packed.get();
-  std::vector<SendEdge> send_edges;
-  std::vector<ReceiveEdge> receive_edges;
-  const void* from = nullptr;
-  void* to = nullptr;
+  TypedEdges edges;
   Failure failure = before;
-  attempt(failure, [&] {
-    packed->send_buffer = sends.buffer;
-    packed->receive_buffer = const_cast<void*>(receives.buffer);  // NOLINT: the user's, to write
-    assign(packed->sends, sends, "exchange, send side", options.any_buffers, comm);
-    assign(packed->receives, receives, "exchange, receive side", options.any_buffers, comm);
-    from = packed->sends.buffer(sends.buffer);
-    to = packed->receives.buffer(receives.buffer);
-    send_edges = packed->sends.edges<SendEdge>();
-    receive_edges = packed->receives.edges<ReceiveEdge>();
-  });
-  if (failure) {
-    send_edges.clear();
-    receive_edges.clear();
-  }
-  auto exchange = plan_exchange(context, from, send_edges, to, receive_edges, options, failure);
+  attempt(failure, [&] { edges = edges_of(*packed, sends, receives, options.any_buffers, context->comm.get()); });
+  if (failure) edges = {};
+  auto exchange = plan_exchange(context, edges.from, edges.sends, edges.to, edges.receives, options, failure);
   exchange.state().surround(std::move(packed));
   return {std::move(exchange), its_packed, options.any_buffers};
 }
