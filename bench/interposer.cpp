@@ -1,9 +1,14 @@
 // bench interposer: what does libcommpass-mpi add to a call that it leaves to the MPI library, and to a communicator
-// with few calls? And how long do calls take after its trials, against the MPI library's own? On two ranks.
+// with few calls? And how long do calls and exchanges of persistent collectives take after its trials, against the MPI
+// library's own? On two ranks.
 #include <fmt/core.h>
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <vector>
 
@@ -109,11 +114,140 @@ Json calls_after_trials(const OutputOptions& options, bool shown, Json& summary)
       alltoall_by(MPI_Alltoall), alltoall_by(PMPI_Alltoall), alltoallv_by(MPI_Alltoallv), alltoallv_by(PMPI_Alltoallv));
 }
 
+/// Two messages of a rank to itself, completed by MPI's own names and by those for tools.
+/// @param summary  gets the higher of the medians, in nanoseconds
+Json completed_messages(const OutputOptions& options, bool shown, const char* plans, Json& summary) {
+  const int samples = options.quick ? 201 : 2001;
+  constexpr int calls = 1000;
+  int out = 0, in = 0;
+  std::vector<double> added;
+  const auto nanoseconds_of = [&](auto wait) {
+    const auto seconds = seconds_of([&] {
+      for (int i = 0; i < calls; ++i) {
+        std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        PMPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, requests.data());
+        PMPI_Isend(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[1]);
+        wait(2, requests.data(), MPI_STATUSES_IGNORE);
+      }
+    });
+    constexpr double nano = 1e-9;
+    return seconds / calls / nano;
+  };
+  for (int i = 0; i < samples; ++i) {
+    const double library = nanoseconds_of(PMPI_Waitall);
+    added.push_back(nanoseconds_of(MPI_Waitall) - library);
+  }
+  const double added_ns = median(added);
+  if (shown) fmt::print("MPI_Waitall of two messages, {}: {:.0f} ns added\n", plans, added_ns);
+  summary["waitall_added_ns_max"] = std::max(summary.value("waitall_added_ns_max", 0.0), added_ns);
+  return {{"plans", plans}, {"added_ns", added_ns}};
+}
+
+#if MPI_VERSION >= 4
+#define COMMPASS_TAKEN_INIT(name) MPI_##name##_init
+#define COMMPASS_LIBRARY_INIT(name) PMPI_##name##_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define COMMPASS_TAKEN_INIT(name) MPIX_##name##_init
+#define COMMPASS_LIBRARY_INIT(name) PMPIX_##name##_init
+#endif
+#ifdef COMMPASS_TAKEN_INIT
+
+/// Exchanges of persistent collectives of 8 B to 4 MiB a block between two ranks, after 10 000 or fewer; then trials
+/// are over. Blocks of pieces are of a datatype with gaps.
+Json persistent_exchanges(const OutputOptions& options, bool shown, Json& summary) {
+  constexpr int calls_min = 400, calls_max = 10'000, bytes_max = 1 << 28;
+  const int pairs = options.quick ? 101 : 1001, neighbor = 1 - [] {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+  }();
+  MPI_Comm graph = MPI_COMM_NULL;
+  const int weight = 1;
+  PMPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &neighbor, &weight, 1, &neighbor, &weight, MPI_INFO_NULL, 0,
+                                  &graph);
+  Json cases;
+  double low_max = 0;
+  if (shown)
+    fmt::print("\n{:>22} {:>10} {:>20} {:>7} {:>16}\n", "start and wait of", "bytes", "the library's", "ratio", "95 %");
+  enum class Kind { alltoallv, neighbor_alltoallv, pieces };
+  for (const auto kind : {Kind::alltoallv, Kind::neighbor_alltoallv, Kind::pieces})
+    for (const int bytes : {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}) {
+      constexpr int piece = 8, gap = 2;  // bytes of a piece; bytes from one to the next, in pieces
+      const bool is_in_pieces = kind == Kind::pieces;
+      std::vector<char> out(2 * gap * static_cast<std::size_t>(bytes)), in(out.size());
+      MPI_Datatype type = MPI_CHAR;
+      if (is_in_pieces) {
+        PMPI_Type_vector(bytes / piece, piece, gap * piece, MPI_CHAR, &type);
+        PMPI_Type_commit(&type);
+      }
+      const std::array counts{is_in_pieces ? 1 : bytes, is_in_pieces ? 1 : bytes}, places{0, is_in_pieces ? 1 : bytes};
+      const auto make = [&](auto all, auto neighbors) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (kind == Kind::alltoallv)
+          all(out.data(), counts.data(), places.data(), type, in.data(), counts.data(), places.data(), type,
+              MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        else
+          neighbors(out.data(), counts.data(), places.data(), type, in.data(), counts.data(), places.data(), type,
+                    graph, MPI_INFO_NULL, &request);
+        return request;
+      };
+      auto taken = make(COMMPASS_TAKEN_INIT(Alltoallv), COMMPASS_TAKEN_INIT(Neighbor_alltoallv));
+      auto library = make(COMMPASS_LIBRARY_INIT(Alltoallv), COMMPASS_LIBRARY_INIT(Neighbor_alltoallv));
+      const auto run = [&] {
+        MPI_Start(&taken);
+        MPI_Wait(&taken, MPI_STATUS_IGNORE);
+      };
+      for (int i = std::clamp(bytes_max / bytes, calls_min, calls_max); i > 0; --i) run();
+      const auto compared = compare_in_turn(pairs, run, [&] {
+        PMPI_Start(&library);
+        PMPI_Wait(&library, MPI_STATUS_IGNORE);
+      });
+      MPI_Request_free(&taken);
+      PMPI_Request_free(&library);
+      if (is_in_pieces) PMPI_Type_free(&type);
+      const auto& ratio = compared.ratio;
+      low_max = std::max(low_max, ratio.low);
+      const char* const name = kind == Kind::alltoallv            ? "alltoallv_init"
+                               : kind == Kind::neighbor_alltoallv ? "neighbor_alltoallv_init"
+                                                                  : "the same, in pieces";
+      if (shown)
+        fmt::print("{:>23} {:>9} {:>20} {:>7.3f} {:>7.3f} … {:.3f}\n", name, format_bytes(bytes),
+                   format_seconds(compared.own_s), ratio.median, ratio.low, ratio.high);
+      cases.push_back({{"call", name},
+                       {"bytes", bytes},
+                       {"own_call_s", compared.own_s},
+                       {"ratio", ratio.median},
+                       {"ratio_low", ratio.low},
+                       {"ratio_high", ratio.high}});
+    }
+  PMPI_Comm_free(&graph);
+  summary["persistent_over_own_call_low_max"] = low_max;
+  return cases;
+}
+
+/// With a request that has a plan beside them.
+Json completed_messages_beside_plan(const OutputOptions& options, bool shown, Json& summary) {
+  std::array<int, 2> out{}, in{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  COMMPASS_TAKEN_INIT(Alltoall)
+  (out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  auto json = completed_messages(options, shown, "one plan", summary);
+  MPI_Request_free(&request);
+  return json;
+}
+
+#endif
+
 Json interposer(const OutputOptions& options, bool shown) {
   Json json, summary;
   json["cases"] = single_calls(options, shown, summary);
   json["communicators"] = short_lived_communicators(options, shown, summary);
   json["calls_after_trials"] = calls_after_trials(options, shown, summary);
+  json["requests"].push_back(completed_messages(options, shown, "no plans", summary));
+#ifdef COMMPASS_TAKEN_INIT
+  json["requests"].push_back(completed_messages_beside_plan(options, shown, summary));
+  json["persistent_after_trials"] = persistent_exchanges(options, shown, summary);
+#endif
   json["summary"] = summary;
   return json;
 }
@@ -129,6 +263,6 @@ int main(int argc, char** argv) {
   return run_on_two_ranks(
       argc, argv, "interposer",
       "What libcommpass-mpi adds to a call that it leaves to the MPI library and to a "
-      "communicator with few calls, and the time of calls after its trials, on two ranks.",
+      "communicator with few calls, and the time of calls and persistent exchanges after its trials, on two ranks.",
       [](const OutputOptions& options, commpass::Rank, bool shown) { return interposer(options, shown); });
 }

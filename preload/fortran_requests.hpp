@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "preload/fortran_arguments.hpp"
-#include "preload/planned_waits.hpp"
+#include "preload/planned_requests.hpp"
 
 namespace commpass::fortran {
 

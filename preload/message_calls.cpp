@@ -7,7 +7,6 @@
 
 #include "preload/counted_call.hpp"
 #include "preload/planned_requests.hpp"
-#include "preload/planned_waits.hpp"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -25,12 +26,28 @@ namespace {
 /// Of the process, whose threads do not call MPI at the same time.
 struct PlannedTable {
   std::unordered_map<MPI_Request, std::unique_ptr<PlannedRequest>> all = {};
-  Seconds planning_s = 0;  ///< spent so far
+  std::vector<std::unique_ptr<PlannedRequest>> freed = {};  ///< by the program
+  Seconds planning_s = 0;                                   ///< spent so far
 
   void set_filter() const {
+    found_plan = {};
     std::uint64_t filter = 0;
     for (const auto& [request, planned] : all) filter |= filter_bit(request);
     planned_filter = filter;
+  }
+  /// The first plan of a context in whose exchange this rank is.
+  std::int64_t first_active(const Context* context) const {
+    auto first = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [request, planned] : all)
+      if (planned->is_active()) first = std::min(first, planned->number_in(context).value_or(first));
+    return first;
+  }
+  /// Drops those of a context that were freed, if no rank is in an exchange of theirs.
+  void drop_freed(const Context* context, std::int64_t first_active_of_ranks) {
+    std::erase_if(freed, [&](const auto& planned) {
+      const auto number = planned->number_in(context);
+      return number && *number < first_active_of_ranks && !planned->is_active();
+    });
   }
 };
 
@@ -104,7 +121,7 @@ std::unique_ptr<PlannedRequest> make_plan(InterposedCall kind, MPI_Comm comm, MP
     elements->keep(blocks.sends);
     elements->keep(blocks.receives);
   });
-  PlannedRequest::Made made{kind, comm, of.ranks, 0, settings().mode == Interposition::on};
+  PlannedRequest::Made made{kind, comm, of.ranks, 0, settings().mode == Interposition::on, context.get(), of.plans};
   for (const auto& block : blocks.sends) made.bytes += bytes_of(block.count, block.type);
   OneStageContenders contenders{std::move(strategies), {}, ahead};
   if (made.has_library_call)
@@ -211,16 +228,24 @@ int PlannedRequest::report() {
 PlannedRequest* find_in_table(MPI_Request request) {
   const auto& all = planned_table().all;
   const auto found = all.find(request);
-  return found == all.end() ? nullptr : found->second.get();
+  if (found == all.end()) return nullptr;
+  found_plan = {request, found->second.get()};
+  return found_plan.planned;
 }
 
 void drop_planned(MPI_Request request) {
-  planned_table().all.erase(request);
-  planned_table().set_filter();
+  auto& table = planned_table();
+  const auto found = table.all.find(request);
+  insist([&] { table.freed.push_back(std::move(found->second)); });
+  table.all.erase(found);
+  table.set_filter();
 }
 
 bool may_plan(InterposedCall kind) {
-  return settings().mode >= Interposition::on && settings().is_taken[static_cast<std::size_t>(kind)] && !is_inside();
+  // MPI 4.1 has more calls that ask for requests (MPI_Request_get_status_all), which would not see plans.
+  constexpr bool are_all_calls_seen = MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION == 0);
+  return are_all_calls_seen && settings().mode >= Interposition::on &&
+         settings().is_taken[static_cast<std::size_t>(kind)] && !is_inside();
 }
 
 void plan_request(InterposedCall kind, MPI_Comm comm, int code, const MPI_Request* request, bool is_in_place,
@@ -241,13 +266,16 @@ void plan_request(InterposedCall kind, MPI_Comm comm, int code, const MPI_Reques
         else list_blocks(all_ranks(of.ranks), blocks);
       });
     const bool can_plan = has_request && !failure && can_keep_more_engines() && can_afford_plan();
-    std::array<std::int64_t, 3> told{can_plan ? 1 : 0, blocks.sends.empty() ? 0 : -1, calls_ahead()};
+    const auto* const context = of.engines ? of.engines->context.get() : nullptr;
+    std::array<std::int64_t, 4> told{can_plan ? 1 : 0, blocks.sends.empty() ? 0 : -1, calls_ahead(),
+                                     table.first_active(context)};
     PMPI_Allreduce(MPI_IN_PLACE, told.data(), static_cast<int>(told.size()), MPI_INT64_T, MPI_MIN, comm);
-    const auto [can_all_plan, has_elements, agreed_calls_ahead] = told;
+    const auto [can_all_plan, has_elements, agreed_calls_ahead, first_active] = told;
+    table.drop_freed(context, first_active);
     if (can_all_plan == 0 || has_elements == 0) return;
     const double begin_s = monotonic_seconds();
     if (!of.engines) open_engines(of, comm);
-    of.has_plans = of.engines != nullptr;
+    if (of.engines) ++of.plans;
     auto planned = of.engines ? make_plan(kind, comm, *request, of, blocks, agreed_calls_ahead) : nullptr;
     table.planning_s += monotonic_seconds() - begin_s;
     if (!planned) return;
@@ -265,9 +293,14 @@ void forget_communicator_of_requests(MPI_Comm comm) noexcept {
 void release_planned_requests() noexcept {
   auto& table = planned_table();
   planned_filter = 0;
-  for (auto& [request, planned] : table.all)
+  found_plan = {};
+  const auto leave_active = [](std::unique_ptr<PlannedRequest>& planned) {
     if (planned->is_active()) static_cast<void>(planned.release());
+  };
+  for (auto& [request, planned] : table.all) leave_active(planned);
+  for (auto& planned : table.freed) leave_active(planned);
   table.all.clear();
+  table.freed.clear();
 }
 
 }  // namespace commpass

@@ -1,7 +1,7 @@
 // Persistent collectives of the program, whose exchanges the MPI library or a plan of ours runs.
 //
 // The program holds the MPI library's own request. Where ours runs an exchange, that request stays inactive, and the
-// calls that start, complete, ask for or free requests (planned_waits.hpp) find our exchange by it. A program whose
+// calls that start, complete, ask for or free requests (planned_waits.cpp) find our exchange by it. A program whose
 // calls are all out of our reach runs the library's exchanges.
 //
 // Why no program waits for ever. It may start an exchange and then block in any call of MPI, which moves on none of our
@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "preload/neighbor_places.hpp"
@@ -31,6 +32,8 @@
 #include "runtime/neighbor/typed_exchange.hpp"
 
 namespace commpass {
+
+struct Context;
 
 /// The blocks of a call on this rank, those without elements left out. Displacements are in bytes.
 struct PlannedBlocks {
@@ -101,6 +104,8 @@ class PlannedRequest {
     int ranks;
     Bytes bytes;            ///< that this rank sends
     bool has_library_call;  ///< is it the first contender of the exchange?
+    const Context* context;
+    std::int64_t number;  ///< among the plans of the context
   };
   PlannedRequest(const Made& made, std::unique_ptr<KeptElements> elements, Exchange exchange);
   /// Completes an exchange in flight, and counts the starts.
@@ -113,12 +118,19 @@ class PlannedRequest {
   /// The program is told of the end. The request is inactive from then on.
   int report();
 
-  /// Started, and ours: the program has not been told of the end. Else MPI has the right answer for the request.
+  /// Started, and ours: the program has not been told of the end.
   bool is_active() const { return is_active_; }
+  /// Is the library's request never started any more, or its exchange not ours? Else it is inactive, which MPICH 4.0
+  /// does not know of requests of persistent collectives.
+  bool is_left() const { return is_left_ && !is_active_; }
   /// Of an active one, without waiting. @return is it complete?
   bool poll() noexcept;
   /// Of an active one: completes it.
   void finish() noexcept;
+  /// The number among the plans of a context; nothing: it is one of another.
+  std::optional<std::int64_t> number_in(const Context* context) const {
+    return made_.context == context ? std::optional(made_.number) : std::nullopt;
+  }
   /// The program has freed the communicator.
   void forget(MPI_Comm comm) {
     if (made_.comm == comm) made_.comm = MPI_COMM_WORLD;
@@ -151,11 +163,21 @@ inline std::uint64_t filter_bit(MPI_Request request) {
 /// May a request of this call have a plan? Not of calls that are ours.
 inline bool may_be_planned() { return planned_filter.load(std::memory_order_relaxed) != 0 && !is_inside(); }
 
+struct FoundPlan {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PlannedRequest* planned = nullptr;
+};
+/// The last one.
+inline FoundPlan found_plan;
+
 PlannedRequest* find_in_table(MPI_Request request);
 /// The plan for a request; null: there is none.
 inline PlannedRequest* find_planned(MPI_Request request) {
+  if (found_plan.request == request) return found_plan.planned;
   return (planned_filter.load(std::memory_order_relaxed) & filter_bit(request)) != 0 ? find_in_table(request) : nullptr;
 }
+/// The program frees the request. The plan stays until no other rank can be in an exchange of it: another rank may
+/// still wait for a number in the memory of this one.
 void drop_planned(MPI_Request request);
 
 /// May calls of a kind get a plan, as far as settings tell? Not those that are ours.
@@ -185,3 +207,22 @@ void forget_communicator_of_requests(MPI_Comm comm) noexcept;
 void release_planned_requests() noexcept;
 
 }  // namespace commpass
+
+/// MPI's calls of requests, some of which may have plans: with the arguments and the result of MPI's. Exchanges of ours
+/// and requests of the library are polled by turns where a call waits for any of them.
+namespace commpass::planned {
+
+int start(MPI_Request* request);
+int start_all(int count, MPI_Request* requests);
+int wait(MPI_Request* request, MPI_Status* status);
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);
+int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status);
+int wait_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
+int test(MPI_Request* request, int* flag, MPI_Status* status);
+int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
+int get_status(MPI_Request request, int* flag, MPI_Status* status);
+int free(MPI_Request* request);
+
+}  // namespace commpass::planned

@@ -1,4 +1,5 @@
-#include "preload/planned_waits.hpp"
+// Calls of requests of both kinds (planned_requests.hpp).
+#include <mpi.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,9 +22,10 @@ void set_empty(MPI_Status* status) {
   PMPI_Status_set_cancelled(status, 0);
 }
 
-PlannedRequest* find_active(MPI_Request request) {
+/// Null: the library knows what the request is.
+PlannedRequest* find_ours(MPI_Request request) {
   auto* const planned = find_planned(request);
-  return planned && planned->is_active() ? planned : nullptr;
+  return planned && !planned->is_left() ? planned : nullptr;
 }
 
 /// The requests of a call: those that run by plans, and all others, for the library.
@@ -31,16 +33,17 @@ class Requests {
  public:
   Requests(int count, MPI_Request* given) : given_(given), count_(count) {
     for (int i = 0; i < count; ++i)
-      if (auto* const planned = find_active(given[i])) {
-        if (ours_.empty()) others_.assign(given, given + count);
-        ours_.push_back({i, planned});
+      if (auto* const planned = find_ours(given[i])) {
+        if (hidden_.empty()) others_.assign(given, given + count);
+        hidden_.push_back(i);
+        if (planned->is_active()) active_.push_back({i, planned});
         others_[static_cast<std::size_t>(i)] = MPI_REQUEST_NULL;
       }
   }
   /// What the library has made of the others is the program's.
   ~Requests() {
-    if (ours_.empty()) return;
-    for (const auto& each : ours_) others_[static_cast<std::size_t>(each.index)] = given_[each.index];
+    if (hidden_.empty()) return;
+    for (const int index : hidden_) others_[static_cast<std::size_t>(index)] = given_[index];
     std::ranges::copy(others_, given_);
   }
   Requests(const Requests&) = delete;
@@ -50,15 +53,17 @@ class Requests {
     int index;
     PlannedRequest* planned;
   };
-  const std::vector<Ours>& ours() const { return ours_; }
-  /// With null in the places of ours.
-  MPI_Request* others() { return ours_.empty() ? given_ : others_.data(); }
+  /// Those that are active.
+  const std::vector<Ours>& ours() const { return active_; }
+  /// With null in the places of all of ours.
+  MPI_Request* others() { return hidden_.empty() ? given_ : others_.data(); }
   int count() const { return count_; }
 
  private:
   MPI_Request* given_;
   int count_;
-  std::vector<Ours> ours_;
+  std::vector<Ours> active_;
+  std::vector<int> hidden_;
   std::vector<MPI_Request> others_;
 };
 
@@ -125,10 +130,11 @@ int start_all(int count, MPI_Request* requests) {
 }
 
 int wait(MPI_Request* request, MPI_Status* status) {
-  auto* const planned = find_active(*request);
+  auto* const planned = find_ours(*request);
   if (!planned) return PMPI_Wait(request, status);
-  planned->finish();
   set_empty(status);
+  if (!planned->is_active()) return MPI_SUCCESS;
+  planned->finish();
   return planned->report();
 }
 
@@ -141,7 +147,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   Requests of(count, requests);
-  if (of.ours().empty()) return PMPI_Waitany(count, requests, index, status);
+  if (of.ours().empty()) return PMPI_Waitany(count, of.others(), index, status);
   for (bool are_ours_first = is_ours_turn();; are_ours_first = !are_ours_first) {
     int flag = 0;
     const int code = look_for_any(of, index, &flag, status, are_ours_first);
@@ -152,7 +158,7 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
 
 int wait_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
   Requests of(count, requests);
-  if (of.ours().empty()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+  if (of.ours().empty()) return PMPI_Waitsome(count, of.others(), completed, indices, statuses);
   for (;;) {
     const int code = look_for_some(of, completed, indices, statuses);
     if (*completed > 0 || code != MPI_SUCCESS) return code;
@@ -161,12 +167,11 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices, MP
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) {
-  auto* const planned = find_active(*request);
+  auto* const planned = find_ours(*request);
   if (!planned) return PMPI_Test(request, flag, status);
-  *flag = planned->poll() ? 1 : 0;
-  if (!*flag) return MPI_SUCCESS;
-  set_empty(status);
-  return planned->report();
+  *flag = !planned->is_active() || planned->poll() ? 1 : 0;
+  if (*flag) set_empty(status);
+  return *flag && planned->is_active() ? planned->report() : MPI_SUCCESS;
 }
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
@@ -181,20 +186,20 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
 
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
   Requests of(count, requests);
-  if (of.ours().empty()) return PMPI_Testany(count, requests, index, flag, status);
+  if (of.ours().empty()) return PMPI_Testany(count, of.others(), index, flag, status);
   return look_for_any(of, index, flag, status, is_ours_turn());
 }
 
 int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
   Requests of(count, requests);
-  if (of.ours().empty()) return PMPI_Testsome(count, requests, completed, indices, statuses);
+  if (of.ours().empty()) return PMPI_Testsome(count, of.others(), completed, indices, statuses);
   return look_for_some(of, completed, indices, statuses);
 }
 
 int get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  auto* const planned = find_active(request);
+  auto* const planned = find_ours(request);
   if (!planned) return PMPI_Request_get_status(request, flag, status);
-  *flag = planned->poll() ? 1 : 0;
+  *flag = !planned->is_active() || planned->poll() ? 1 : 0;
   if (*flag) set_empty(status);
   return MPI_SUCCESS;
 }

@@ -52,12 +52,12 @@ std::string nothing_taken_over(const std::map<int, PastCalls>& calls) {
   for (const auto& [ranks, past] : calls)
     for (const auto& [call, record] : past.records) {
       if (record.by_ours + record.by_both > 0) return {};
-      if (can_be_taken_over(call)) by_library += record.by_library;
+      if (can_be_taken_over(call) || can_be_planned(call)) by_library += record.by_library;
     }
   if (by_library > 0)
     return fmt::format("commpass: nothing was taken over: MPI ran all {} calls of rank 0 that can be.\n", by_library);
-  return "commpass: nothing was taken over: rank 0 called none of MPI_Alltoall(v,w), MPI_Neighbor_allgather(v) and "
-         "MPI_Neighbor_alltoall(v,w).\n";
+  return "commpass: nothing was taken over: rank 0 called none of MPI_Alltoall(v,w), MPI_Neighbor_allgather(v), "
+         "MPI_Neighbor_alltoall(v,w), and these with _init.\n";
 }
 
 std::string page_fault_note(std::int64_t page_faults, Bytes resident_max, Seconds run_s) {

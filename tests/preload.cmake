@@ -105,11 +105,11 @@ commpass_unmodified_tests(neighborhoods_tried neighborhoods 2 ARGUMENTS 24
 # Exchanges of persistent collectives are run by plans, which MPI_Start begins.
 set(planned "alltoall_init +[235] +[0-9]+ +[0-9]+ +[1-9]")
 set(planned "all comparisons hold.*${planned}|${planned}.*all comparisons hold")
-commpass_unmodified_tests(persistent_always persistent ${commpass_unmodified_ranks} ARGUMENTS 60 ours
+commpass_unmodified_tests(persistent_always persistent ${commpass_unmodified_ranks} ARGUMENTS 40 ours
   VARIABLES COMMPASS_MPI=always COMMPASS_MPI_LOSS=1000 EXPECT "${planned}")
 commpass_unmodified_tests(persistent_messages persistent 2 3 ARGUMENTS 20 ours
   VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=standard EXPECT "${planned}" REFUSE "shared")
-commpass_unmodified_tests(persistent_tried persistent 1 2 3 ARGUMENTS 200
+commpass_unmodified_tests(persistent_tried persistent 1 2 3 ARGUMENTS 60
   VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 EXPECT "all comparisons hold")
 commpass_unmodified_tests(persistent_on persistent 2 3 VARIABLES COMMPASS_MPI=on EXPECT "all comparisons hold")
 commpass_unmodified_tests(persistent_off persistent 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold"

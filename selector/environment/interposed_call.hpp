@@ -12,35 +12,36 @@ namespace commpass {
 
 enum class CallRole {
   taken_over,  ///< blocks all ranks of the communicator; libcommpass-mpi runs it if it is faster
-  recorded     ///< starts an exchange or makes its request; MPI runs it, and libcommpass-mpi records it
+  planned,     ///< makes a request; libcommpass-mpi runs its exchanges by a plan if that is faster
+  recorded     ///< starts an exchange; MPI runs it, and libcommpass-mpi records it
 };
 
 /// ROW(name of the MPI call without its prefix, role), in the order of reports. `preload/` defines the functions.
-#define COMMPASS_INTERPOSED_CALLS(ROW)   \
-  ROW(alltoall, taken_over)              \
-  ROW(alltoallv, taken_over)             \
-  ROW(alltoallw, taken_over)             \
-  ROW(neighbor_alltoall, taken_over)     \
-  ROW(neighbor_alltoallv, taken_over)    \
-  ROW(neighbor_allgather, taken_over)    \
-  ROW(neighbor_allgatherv, taken_over)   \
-  ROW(neighbor_alltoallw, taken_over)    \
-  ROW(ialltoall, recorded)               \
-  ROW(ialltoallv, recorded)              \
-  ROW(ialltoallw, recorded)              \
-  ROW(ineighbor_alltoall, recorded)      \
-  ROW(ineighbor_alltoallv, recorded)     \
-  ROW(ineighbor_alltoallw, recorded)     \
-  ROW(ineighbor_allgather, recorded)     \
-  ROW(ineighbor_allgatherv, recorded)    \
-  ROW(alltoall_init, recorded)           \
-  ROW(alltoallv_init, recorded)          \
-  ROW(alltoallw_init, recorded)          \
-  ROW(neighbor_alltoall_init, recorded)  \
-  ROW(neighbor_alltoallv_init, recorded) \
-  ROW(neighbor_alltoallw_init, recorded) \
-  ROW(neighbor_allgather_init, recorded) \
-  ROW(neighbor_allgatherv_init, recorded)
+#define COMMPASS_INTERPOSED_CALLS(ROW)  \
+  ROW(alltoall, taken_over)             \
+  ROW(alltoallv, taken_over)            \
+  ROW(alltoallw, taken_over)            \
+  ROW(neighbor_alltoall, taken_over)    \
+  ROW(neighbor_alltoallv, taken_over)   \
+  ROW(neighbor_allgather, taken_over)   \
+  ROW(neighbor_allgatherv, taken_over)  \
+  ROW(neighbor_alltoallw, taken_over)   \
+  ROW(ialltoall, recorded)              \
+  ROW(ialltoallv, recorded)             \
+  ROW(ialltoallw, recorded)             \
+  ROW(ineighbor_alltoall, recorded)     \
+  ROW(ineighbor_alltoallv, recorded)    \
+  ROW(ineighbor_alltoallw, recorded)    \
+  ROW(ineighbor_allgather, recorded)    \
+  ROW(ineighbor_allgatherv, recorded)   \
+  ROW(alltoall_init, planned)           \
+  ROW(alltoallv_init, planned)          \
+  ROW(alltoallw_init, planned)          \
+  ROW(neighbor_alltoall_init, planned)  \
+  ROW(neighbor_alltoallv_init, planned) \
+  ROW(neighbor_alltoallw_init, planned) \
+  ROW(neighbor_allgather_init, planned) \
+  ROW(neighbor_allgatherv_init, planned)
 
 enum class InterposedCall {
 #define COMMPASS_ROW(name, role) name,
@@ -82,6 +83,11 @@ constexpr bool is_of_neighborhood(InterposedCall call) {
 /// Does libcommpass-mpi run it if that is faster?
 constexpr bool can_be_taken_over(InterposedCall call) {
   return interposed_call_roles[static_cast<std::size_t>(call)] == CallRole::taken_over;
+}
+
+/// Does it make a request whose exchanges libcommpass-mpi runs if that is faster?
+constexpr bool can_be_planned(InterposedCall call) {
+  return interposed_call_roles[static_cast<std::size_t>(call)] == CallRole::planned;
 }
 
 /// Do all ranks of the communicator meet in it?

@@ -20,7 +20,8 @@ static const char* const names[] = {"alltoall",           "alltoallv",          
                                     "neighbor_alltoall",  "neighbor_alltoallv", "neighbor_alltoallw",
                                     "neighbor_allgather", "neighbor_allgatherv"};
 
-/* are_ours: Commpass runs all, so that more is right than in Open MPI. */
+/* are_ours: Commpass runs all, so that more is right than in the MPI libraries. MPICH 4.0 returns an error of
+   MPI_Testall and MPI_Waitall of several persistent collectives, and does not know that one is inactive. */
 static int rank, size, failures, are_ours;
 
 static unsigned drawn(unsigned a, unsigned b, unsigned c) {
@@ -45,6 +46,7 @@ struct call {
   size_t ints;
   int *send, *receive, *expected;
   MPI_Request request;
+  MPI_Datatype pair, gapped;
 };
 
 /* The next rank is a neighbour, and gets something. */
@@ -72,12 +74,11 @@ static void prepare(struct call* c, enum form form, unsigned seed, int scale, MP
   memset(c, 0, sizeof *c);
   const int is_of_all = form <= alltoallw, is_gather = form >= n_allgather, room = 36 * scale;
   c->form = form, c->comm = comm, c->equal = (1 + (int)(drawn(seed, 5, 5) % 4)) * scale;
-  MPI_Datatype pair, gapped;
-  MPI_Type_contiguous(2, MPI_INT, &pair), MPI_Type_commit(&pair);
-  MPI_Type_vector(2, 1, 3, MPI_INT, &gapped), MPI_Type_commit(&gapped);
+  MPI_Type_contiguous(2, MPI_INT, &c->pair), MPI_Type_commit(&c->pair);
+  MPI_Type_vector(2, 1, 3, MPI_INT, &c->gapped), MPI_Type_commit(&c->gapped);
   for (int i = 0; i < size; ++i) {
     const unsigned self = (unsigned)rank, other = (unsigned)i;
-    const MPI_Datatype types[] = {MPI_INT, pair, gapped};
+    const MPI_Datatype types[] = {MPI_INT, c->pair, c->gapped};
     if (is_of_all || is_edge(seed, rank, i)) {
       const int at = c->out++;
       c->sendcounts[at] = elements(seed, rank, i, is_gather) * scale;
@@ -98,6 +99,11 @@ static void prepare(struct call* c, enum form form, unsigned seed, int scale, MP
   c->ints = (size_t)(room * (size + 1));
   c->send = malloc(3 * c->ints * sizeof(int));
   c->receive = c->send + c->ints, c->expected = c->receive + c->ints;
+}
+
+static void end(struct call* c) {
+  MPI_Type_free(&c->pair), MPI_Type_free(&c->gapped);
+  free(c->send);
 }
 
 static int gathered(const struct call* c, unsigned seed, int scale) {
@@ -179,7 +185,7 @@ static void renew(struct call* c, unsigned seed, int scale, int round) {
       for (int i = 0; i < c->out; ++i)
         PMPI_Isend((char*)from + c->sbytes[i], c->sendcounts[i], c->sendtypes[i], destinations[i], 7, c->comm,
                    &requests[k++]);
-      PMPI_Waitall(k, requests, MPI_STATUSES_IGNORE);
+      for (int i = 0; i < k; ++i) PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
       break;
     }
     case n_allgather: PMPI_Neighbor_allgather(from, n, MPI_INT, to, n, MPI_INT, c->comm); break;
@@ -201,6 +207,9 @@ static int is_empty(const MPI_Status* status) {
 
 /* Completes one request in each of the ways that MPI has. */
 static void complete(MPI_Request* request, int way) {
+#if defined(MPICH_VERSION)
+  if (!are_ours && (way % 9 == 3 || way % 9 == 7)) way = 0;
+#endif
   const MPI_Request before = *request;
   MPI_Status status, statuses[2];
   MPI_Request two[2] = {MPI_REQUEST_NULL, *request};
@@ -237,6 +246,9 @@ static void complete(MPI_Request* request, int way) {
   }
   require(is_empty(&status), "status");
   require(*request == before && two[1] == before, "request");
+#if defined(MPICH_VERSION)
+  if (!are_ours) return;
+#endif
   MPI_Waitany(1, request, &index, &status); /* inactive */
   require(index == MPI_UNDEFINED, "index of no active request");
 }
@@ -266,7 +278,7 @@ static void random_exchanges(int cases, int rounds) {
     MPI_Request_free(&c.request);
     require(c.request == MPI_REQUEST_NULL, "freed request");
     if (!is_freed_first && comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
-    free(c.send);
+    end(&c);
   }
 }
 
@@ -277,6 +289,9 @@ static void mixed_waits(int rounds) {
   MPI_Request requests[all];
   MPI_Status statuses[all];
   int sent[2], received[2];
+#if defined(MPICH_VERSION)
+  if (!are_ours) return;
+#endif
   for (int i = 0; i < collectives; ++i) {
     prepare(&calls[i], (enum form)i, 7u + (unsigned)i, 1, MPI_COMM_WORLD);
     make(&calls[i], 7u + (unsigned)i, 1);
@@ -322,7 +337,7 @@ static void mixed_waits(int rounds) {
     require(received[0] == 100 * round + (rank + 1) % size && received[1] == received[0], "messages");
     for (int i = 0; i < collectives; ++i) compare(&calls[i]);
   }
-  for (int i = 0; i < collectives; ++i) MPI_Request_free(&calls[i].request), free(calls[i].send);
+  for (int i = 0; i < collectives; ++i) MPI_Request_free(&calls[i].request), end(&calls[i]);
 }
 
 /* Rank 0 waits for a message before it waits for the exchange, and the last rank sends it after the exchange: so an
@@ -343,7 +358,7 @@ static void message_between(int rounds) {
       compare(&c);
     }
     MPI_Request_free(&c.request);
-    free(c.send);
+    end(&c);
   }
 }
 
@@ -425,6 +440,7 @@ int main(int argc, char** argv) {
   MPI_Start(&last[0].request);
   MPI_Wait(&last[0].request, MPI_STATUS_IGNORE);
   compare(&last[0]);
+  for (int i = 0; i < 2; ++i) end(&last[i]);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && failures) printf("%d comparisons failed\n", failures);
   if (rank == 0 && !failures) printf("all comparisons hold\n");

@@ -101,16 +101,19 @@ TEST(EnvironmentVariables, TakeTheValuesThatTheTableLists) {
 }
 
 TEST(InterposedCalls, AreTheTableOfTheDocumentation) {
-  const auto names = [](bool taken) {
+  const auto names = [](CallRole role) {
     std::string text;
-    for (const std::string name : interposed_call_names)
-      if (can_be_taken_over(*find_interposed_call(name)) == taken) text += (text.empty() ? "`" : ", `") + name + "`";
+    for (std::size_t i = 0; i < interposed_calls; ++i)
+      if (interposed_call_roles[i] == role)
+        text += (text.empty() ? "`" : ", `") + std::string(interposed_call_names[i]) + "`";
     return text;
   };
   test::expect_table(COMMPASS_TEST_DOCUMENTS "/unmodified.md", "| calls | run by |",
-                     "|---|---|\n| " + names(true) + " | the faster of MPI and Commpass |\n| " + names(false) +
-                         " | MPI; they are counted and recorded |\n| `" + join(counted_call_names, "`, `") +
-                         "` | MPI; a record counts them |\n");
+                     "|---|---|\n| " + names(CallRole::taken_over) + " | the faster of MPI and Commpass |\n| " +
+                         names(CallRole::planned) +
+                         " | the faster of MPI's request and a plan, from start to start |\n| " +
+                         names(CallRole::recorded) + " | MPI; they are counted and recorded |\n| `" +
+                         join(counted_call_names, "`, `") + "` | MPI; a record counts them |\n");
 }
 
 TEST(EnvironmentVariables, OfModuleSystemsArePrefixesOfInstallations) {
