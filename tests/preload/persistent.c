@@ -382,6 +382,32 @@ static void one_sided(int rounds) {
   MPI_Request_free(&request);
 }
 
+/* Rank 0 makes the next request while it is in the last exchange of one that all others have freed. */
+static void next_before_end(int rounds) {
+  int sendcounts[ranks_max] = {0}, recvcounts[ranks_max] = {0}, displs[ranks_max] = {0};
+  int sent[2][ranks_max], received[2] = {0, 0};
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  for (int i = 0; i < size; ++i) sendcounts[i] = rank == 0 && i > 0, displs[i] = i;
+  recvcounts[0] = rank > 0;
+  for (int number = 0; number < 6; ++number) {
+    const int now = number % 2, before = 1 - now;
+    if (rank > 0 && number > 0) MPI_Wait(&requests[before], MPI_STATUS_IGNORE), MPI_Request_free(&requests[before]);
+    INIT(Alltoallv)
+    (sent[now], sendcounts, displs, MPI_INT, &received[now], recvcounts, displs, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
+     &requests[now]);
+    if (rank == 0 && number > 0) MPI_Wait(&requests[before], MPI_STATUS_IGNORE), MPI_Request_free(&requests[before]);
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < size; ++i) sent[now][i] = 1000 * round + i;
+      MPI_Start(&requests[now]);
+      if (round + 1 == rounds) break;
+      MPI_Wait(&requests[now], MPI_STATUS_IGNORE);
+      require(rank == 0 || received[now] == 1000 * round + rank, "blocks of one of several requests");
+    }
+  }
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  MPI_Request_free(&requests[1]);
+}
+
 /* MPI's own answers: in place, without elements, of ranks that disagree, and an error in the arguments. */
 static void left_to_mpi(void) {
   int both[ranks_max], nothing[ranks_max] = {0}, counts[ranks_max], displs[ranks_max];
@@ -429,6 +455,7 @@ int main(int argc, char** argv) {
   mixed_waits(2 * rounds);
   message_between(rounds);
   one_sided(2 * rounds);
+  next_before_end(3 * rounds);
   left_to_mpi();
   /* Requests that live until the end. */
   struct call last[2];
