@@ -97,7 +97,7 @@ bool have_threads() {
 
 /// Planning may take a share of the run, and at once that of some seconds: a request is made to be started often.
 bool can_afford_plan() {
-  constexpr Seconds run_ahead_s = 2;
+  constexpr Seconds run_ahead_s = 5;
   if (settings().mode == Interposition::always) return true;
   const auto run_s = monotonic_seconds() - record_table().begin_s;
   return planned_table().planning_s < settings().trial_loss_share * (run_s + run_ahead_s);
