@@ -129,6 +129,9 @@ if(COMMPASS_FORTRAN)  # MPICH's module mpi_f08 goes past all names of MPI
   foreach(module ${modules})
     commpass_unmodified_tests(persistent_${module} persistent_${module} 2 3 VARIABLES COMMPASS_MPI=always
       EXPECT "${planned}")
+    if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # its own requests of persistent collectives do not complete in each way
+      continue()
+    endif()
     commpass_unmodified_tests(persistent_${module}_tried persistent_${module} 1 2 3
       VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 EXPECT "all comparisons hold")
     commpass_unmodified_tests(persistent_${module}_off persistent_${module} 2 VARIABLES COMMPASS_MPI=off
