@@ -103,6 +103,13 @@ bool can_afford_plan() {
   return planned_table().planning_s < settings().trial_loss_share * (run_s + run_ahead_s);
 }
 
+/// Adds the time of its life, also of a plan that fails.
+struct Charged {
+  Seconds& total_s;
+  double begin_s = monotonic_seconds();
+  ~Charged() { total_s += monotonic_seconds() - begin_s; }
+};
+
 /// Trials may take that share of the time of the exchanges, a plan's worth of which is still to come.
 std::int64_t calls_ahead() {
   constexpr double calls_of_a_plan = 2000, calls_max = 1e9;
@@ -273,11 +280,10 @@ void plan_request(InterposedCall kind, MPI_Comm comm, int code, const MPI_Reques
     const auto [can_all_plan, has_elements, agreed_calls_ahead, first_active] = told;
     table.drop_freed(context, first_active);
     if (can_all_plan == 0 || has_elements == 0) return;
-    const double begin_s = monotonic_seconds();
+    const Charged charged{table.planning_s};
     if (!of.engines) open_engines(of, comm);
     if (of.engines) ++of.plans;
     auto planned = of.engines ? make_plan(kind, comm, *request, of, blocks, agreed_calls_ahead) : nullptr;
-    table.planning_s += monotonic_seconds() - begin_s;
     if (!planned) return;
     insist([&] { table.all[*request] = std::move(planned); });
     table.set_filter();
