@@ -1,4 +1,5 @@
-// bench node-memory: two ranks exchange through memory that they share, and by messages of the MPI library. In turn.
+// bench node-memory: two ranks exchange through memory that they share, and by messages of the MPI library: planned
+// exchanges, and all-to-alls that are called once. In turn.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -126,22 +127,32 @@ struct Method {
 };
 enum : std::size_t { shared, new_requests, sendrecv, persistent, packed, methods };
 
+// Long enough for the clock, short enough to lie within a time slice.
+constexpr Seconds sample_s = 50e-6;
+constexpr int warm_up = 100;
+
+template <class Run>
+Seconds time_each(int exchanges, Run run) {
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < exchanges; ++i) run();
+  return (MPI_Wtime() - begin) / exchanges;
+}
+
+/// How many exchanges a sample has, the same on both ranks.
+template <class Run>
+int exchanges_of_sample(MPI_Comm comm, Run run) {
+  time_each(warm_up, run);
+  int exchanges = std::max(1, static_cast<int>(sample_s / time_each(warm_up, run)));
+  COMMPASS_MPI_CALL(MPI_Bcast, &exchanges, 1, MPI_INT, 0, comm);
+  return exchanges;
+}
+
 /// The medians of all methods.
 std::array<Method, methods> measure(MPI_Comm comm, Exchange& exchange, ByHand& by_hand, int repetitions) {
   std::array<Method, methods> all{{{"shared_s"}, {"isend_s"}, {"sendrecv_s"}, {"persistent_s"}, {"packed_s"}}};
-  // Long enough for the clock, short enough to lie within a time slice.
-  constexpr Seconds sample_s = 50e-6;
-  constexpr int warm_up = 100;
-  const auto time = [&](int exchanges, auto run) {
-    const double begin = MPI_Wtime();
-    for (int i = 0; i < exchanges; ++i) run();
-    return (MPI_Wtime() - begin) / exchanges;
-  };
-  time(warm_up, [&] { by_hand.by_new_requests(); });
-  int exchanges = std::max(1, static_cast<int>(sample_s / time(warm_up, [&] { by_hand.by_new_requests(); })));
-  COMMPASS_MPI_CALL(MPI_Bcast, &exchanges, 1, MPI_INT, 0, comm);
+  const int exchanges = exchanges_of_sample(comm, [&] { by_hand.by_new_requests(); });
   const auto sample = [&](std::size_t method, auto run) {
-    return [&all, &time, exchanges, method, run] { all.at(method).times.push_back(time(exchanges, run)); };
+    return [&all, exchanges, method, run] { all.at(method).times.push_back(time_each(exchanges, run)); };
   };
   run_in_turn(repetitions,
               sample(shared,
@@ -154,6 +165,53 @@ std::array<Method, methods> measure(MPI_Comm comm, Exchange& exchange, ByHand& b
               sample(persistent, [&] { by_hand.by_persistent_requests(); }), sample(packed, [&] { by_hand.packed(); }));
   for (auto& method : all) method.median_s = median(std::move(method.times));
   return all;
+}
+
+/// All-to-alls of one block size that are called once: ours through memory and by messages, and the MPI library's.
+void add_calls(MPI_Comm comm, Communicator& communicator, Bytes bytes, int repetitions, bool shown, Json& json) {
+  constexpr std::size_t ranks = 2;
+  std::vector<std::byte> out(ranks * static_cast<std::size_t>(bytes)), in(out.size());
+  const auto count = static_cast<int>(bytes);
+  const std::vector<int> counts(ranks, count), places{0, count};
+  enum : std::size_t { shared_equal, messages_equal, mpi_equal, shared_v, messages_v, mpi_v, calls };
+  std::array<Method, calls> all{{{"alltoall_shared_s"},
+                                 {"alltoall_messages_s"},
+                                 {"alltoall_mpi_s"},
+                                 {"alltoallv_shared_s"},
+                                 {"alltoallv_messages_s"},
+                                 {"alltoallv_mpi_s"}}};
+  const AlltoallvOptions shared{"standard,shared"}, messages{"standard"};
+  const auto equal = [&](const AlltoallvOptions& by) {
+    communicator.alltoall(out.data(), count, MPI_BYTE, in.data(), count, MPI_BYTE, by);
+  };
+  const auto differing = [&](const AlltoallvOptions& by) {
+    communicator.alltoallv(out.data(), counts, places, MPI_BYTE, in.data(), counts, places, MPI_BYTE, by);
+  };
+  const auto mpi = [&] { MPI_Alltoall(out.data(), count, MPI_BYTE, in.data(), count, MPI_BYTE, comm); };
+  const int exchanges = exchanges_of_sample(comm, mpi);
+  const auto sample = [&](std::size_t method, auto run) {
+    return [&all, exchanges, method, run] { all.at(method).times.push_back(time_each(exchanges, run)); };
+  };
+  run_in_turn(repetitions, sample(shared_equal, [&] { equal(shared); }),
+              sample(messages_equal, [&] { equal(messages); }), sample(mpi_equal, mpi),
+              sample(shared_v, [&] { differing(shared); }), sample(messages_v, [&] { differing(messages); }),
+              sample(mpi_v, [&] {
+                MPI_Alltoallv(out.data(), counts.data(), places.data(), MPI_BYTE, in.data(), counts.data(),
+                              places.data(), MPI_BYTE, comm);
+              }));
+  for (auto& method : all) method.median_s = median(std::move(method.times));
+  const double ratio = all[shared_equal].median_s / all[mpi_equal].median_s,
+               ratio_v = all[shared_v].median_s / all[mpi_v].median_s;
+  const auto name = format_bytes(static_cast<double>(bytes));
+  Json row{{"block", name}, {"alltoall_ratio", ratio}, {"alltoallv_ratio", ratio_v}};
+  for (const auto& method : all) row[method.key] = method.median_s;
+  json["calls"].push_back(row);
+  json["summary"]["alltoall " + name] = ratio;
+  json["summary"]["alltoallv " + name] = ratio_v;
+  if (!shown) return;
+  fmt::print("{:>18}", name);
+  for (const auto& method : all) fmt::print(" {:>10}", format_seconds(method.median_s));
+  fmt::print(" {:>11.2f} {:>11.2f}\n", ratio, ratio_v);
 }
 
 Json node_memory(const OutputOptions& options, Rank rank, bool shown) {
@@ -181,6 +239,13 @@ Json node_memory(const OutputOptions& options, Rank rank, bool shown) {
     json["cases"].push_back(row);
     json["summary"][each.name] = ratio;
   }
+  if (shown)
+    fmt::print("\n{:>18} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "called once", "alltoall",
+               "messages", "MPI's", "alltoallv", "messages", "MPI's", "alltoall ÷", "alltoallv ÷");
+  constexpr Bytes shortest = 8, longest = Bytes{1} << 20;
+  constexpr int growth = 8;
+  for (Bytes bytes = shortest; bytes <= longest; bytes *= growth)
+    add_calls(own.get(), communicator, bytes, repetitions, shown, json);
   return json;
 }
 

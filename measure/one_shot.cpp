@@ -12,6 +12,7 @@
 #include "measure/time_exchanges.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -139,7 +140,8 @@ CallReport measure_one_shot(const Measurement& measurement, const Pattern& patte
         report.rows.push_back({name, {}, {}});
     }
     if (rank == 0)
-      set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine(), CostModel::burst, {}, sizes));
+      set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine(), CostModel::burst, {}, sizes,
+                                            RankingDepth::all, paths_of_host_data(layout, communicator.machine())));
     for (const auto& row : report.rows) names += (names.empty() ? "" : ";") + row.name;
   });
   names = broadcast(MPI_COMM_WORLD, names);

@@ -82,12 +82,14 @@ Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& mac
 namespace {
 
 /// Does MPI send any message if those within nodes are pushed?
-bool has_posted_messages(const Schedule& schedule, const Layout& layout, const Foldings* foldings) {
+bool has_posted_messages(const Schedule& schedule, const Layout& layout, Usage usage, const Foldings* foldings) {
+  const bool are_all_pushed = usage == Usage::once;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& messages = schedule.stages[s].messages;
     const FoldedOf folded{layout, messages, of_stage(foldings, s)};
     for (const auto& message : messages)
-      if (message.bytes > shared_bytes_max || folded(message).level > layout.node_level()) return true;
+      if ((message.bytes > shared_bytes_max && !are_all_pushed) || folded(message).level > layout.node_level())
+        return true;
   }
   return false;
 }
@@ -99,9 +101,12 @@ Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine&
   if (path.kind == DataPath::Kind::device)
     return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, ends);
   if (path.is_shared) {
-    auto shared = with_node_memory(machine);
+    auto shared = with_node_memory(machine, usage);
     // What a batch takes beyond messages that are pushed is part of their alpha.
-    if (!has_posted_messages(schedule, given.on(machine), foldings)) shared.operations.batch_s.reset();
+    if (!has_posted_messages(schedule, given.on(machine), usage, foldings)) {
+      shared.operations.batch_s.reset();
+      shared.operations.batch_once_s.reset();
+    }
     return evaluate_path(schedule, given, shared, model, usage, {path.kind, path.copies}, foldings, trace, ends);
   }
   const auto layout = given.on(machine);

@@ -121,12 +121,13 @@ Channel joined(Channel small, const Channel& large, Bytes small_bytes_max) {
 
 }  // namespace
 
-Machine with_node_memory(Machine machine) {
+Machine with_node_memory(Machine machine, Usage usage) {
   const auto messages = machine.host;
   for (Level level = 0; level <= machine.node_level(); ++level) {
     const auto* const pushed = machine.shared.find(level);
     const auto* const by_mpi = messages.find(level);
-    if (pushed && by_mpi) machine.host.by_level[level] = joined(*pushed, *by_mpi, shared_bytes_max);
+    if (pushed && by_mpi)
+      machine.host.by_level[level] = usage == Usage::once ? *pushed : joined(*pushed, *by_mpi, shared_bytes_max);
   }
   return machine;
 }

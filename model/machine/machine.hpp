@@ -79,9 +79,10 @@ Seconds probe_seconds(const Machine& machine);
 /// between devices for each byte (docs/model.md). Nothing is known of the MPI library's collectives.
 Machine on_device(const Machine& machine);
 
-/// A machine whose messages within nodes are those of `shared` up to shared_bytes_max bytes, on the levels that have
-/// it; larger ones, and all between nodes, as they are. Those that are pushed wait for no receive.
-Machine with_node_memory(Machine machine);
+/// A machine whose messages within nodes are those of `shared`, on the levels that have it: of planned exchanges up to
+/// shared_bytes_max bytes, of those that are run once all. Larger ones, and all between nodes, are as they are. Those
+/// that are pushed wait for no receive.
+Machine with_node_memory(Machine machine, Usage usage);
 
 /// How messages in host memory move between ranks of a level: its channel or, where it is absent, that of the next
 /// outer one.

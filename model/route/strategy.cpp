@@ -183,7 +183,8 @@ std::optional<Strategy> through_node_memory(Strategy strategy) {
 void require_messages(const Strategy& strategy) {
   if (strategy.path.is_shared)
     throw InputError("strategy " + to_string(strategy),
-                     "it shares memory within nodes, which only planned exchanges of edges do", "leave 'shared' out");
+                     "it shares memory within nodes, which Cartesian and sparse exchanges do not",
+                     "leave 'shared' out");
 }
 
 std::string to_string(const Strategy& strategy) {

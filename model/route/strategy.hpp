@@ -71,7 +71,7 @@ Strategy parse_host_strategy(const std::string& text);
 /// library moves the messages, or the data stays on devices.
 std::optional<Strategy> through_node_memory(Strategy strategy);
 
-/// @throws InputError if a strategy shares memory within nodes, which only planned exchanges of edges do
+/// @throws InputError if a strategy shares memory within nodes, which Cartesian and sparse exchanges do not
 void require_messages(const Strategy& strategy);
 
 /// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where

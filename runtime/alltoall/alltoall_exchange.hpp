@@ -10,6 +10,7 @@
 #include "runtime/alltoall/alltoall_data.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/immediate_requests.hpp"
+#include "runtime/execute/node_streams.hpp"
 #include "runtime/execute/send_limits.hpp"
 #include "runtime/mpi/agreement.hpp"
 
@@ -30,20 +31,21 @@ class AlltoallRequests final : public BatchRequests {
   explicit AlltoallRequests(MPI_Comm comm, SendLimits limits = {});
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
-  void make_room(const AlltoallStructure& structure);
+  void make_room(const AlltoallStructure& structure, NodeStreams* streams);
   /// Another exchange, see AlltoallExchange::run. @throws std::bad_alloc
-  void assign(const AlltoallStructure& structure, AlltoallData& data, int tag);
+  void assign(const AlltoallStructure& structure, AlltoallData& data, int tag, NodeStreams* streams);
   /// Of the last exchange.
   std::optional<AlltoallDamage> damage() const;
   Bytes slot_bytes() const { return places_.slot_bytes(); }
 
   std::size_t batches() const override;
   void begin(std::size_t batch) override;
-  std::span<MPI_Request> requests() override { return waiting_.empty() ? requests_.all() : requests_.sends(); }
+  std::span<MPI_Request> requests() override;
   MPI_Status* statuses() override { return requests_.statuses(); }
+  bool move_on() override;
   bool are_complete(const char* call, int code) override;
   void end(std::size_t batch) override;
-  void abandon() noexcept override { requests_.abandon(); }
+  void abandon() noexcept override;
 
  private:
   using Message = AlltoallStructure::Message;
@@ -57,7 +59,9 @@ class AlltoallRequests final : public BatchRequests {
   void tell_sizes(std::size_t stage);
   void start_data(std::size_t batch);
   void take_in(std::size_t batch);
+  bool is_streamed(const Message& message) const { return streams_ && streams_->reach(message.peer); }
   void receive(const Message& message, const AlltoallPlaces::Incoming& incoming);
+  void stream(std::span<const Message> outgoing);
   void send_next(std::span<const Message> messages);
   void post_sends();
   bool is_sent(const Message& message) const;
@@ -71,6 +75,11 @@ class AlltoallRequests final : public BatchRequests {
   std::size_t told_stages_ = 0;  ///< in which sizes are told
   AlltoallPlaces places_;
   ImmediateRequests requests_;
+  bool are_requests_complete_ = true;
+  NodeStreams* streams_ = nullptr;  ///< of the exchange; null: all messages are requests
+  std::vector<Bytes> got_;          ///< of the batch, by received message; of those that are streamed
+  bool are_streams_complete_ = true;
+  RareProbe probe_;
   bool is_telling_ = false;                            ///< does the batch tell sizes?
   std::span<const Message> waiting_;                   ///< of the batch, those that have not been sent,
   std::span<const AlltoallPlaces::Outgoing> leaving_;  ///< and the data of all of them, where it sends these
@@ -93,22 +102,26 @@ class AlltoallExchange {
       : AlltoallExchange(insist([&] { return std::make_unique<AlltoallRequests>(comm, limits); })) {}
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
-  void make_room(const AlltoallStructure& structure) { requests_.make_room(structure); }
+  void make_room(const AlltoallStructure& structure, NodeStreams* streams = nullptr) {
+    requests_.make_room(structure, streams);
+  }
 
   /// Collective. Blocks to oneself are copied.
   /// @param data  that has begun; to the others, and this rank, as many bytes as these receive
   /// @param tag   the first of two; strayed messages of an exchange whose counts disagree do not meet others if these
   /// have other tags
+  /// @param streams  take the messages within the node, on all ranks alike; null: MPI does
   /// @return what this rank did not get, if anything
   /// @throws MpiError; then nothing more comes into the user's buffers, and no other exchange may be run
-  std::optional<AlltoallDamage> run(const AlltoallStructure& structure, AlltoallData& data, int tag = 1) {
-    start(structure, data, tag);
+  std::optional<AlltoallDamage> run(const AlltoallStructure& structure, AlltoallData& data, int tag = 1,
+                                    NodeStreams* streams = nullptr) {
+    start(structure, data, tag, streams);
     return finish();
   }
 
   /// The same without waiting: the data must live until it is complete.
-  void start(const AlltoallStructure& structure, AlltoallData& data, int tag) {
-    requests_.assign(structure, data, tag);
+  void start(const AlltoallStructure& structure, AlltoallData& data, int tag, NodeStreams* streams = nullptr) {
+    requests_.assign(structure, data, tag, streams);
     executor_.start();
   }
   bool test() { return executor_.test(); }

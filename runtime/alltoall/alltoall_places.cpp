@@ -31,9 +31,10 @@ void AlltoallPlaces::make_room(const AlltoallStructure& structure, std::size_t m
 }
 
 void AlltoallPlaces::assign(const AlltoallStructure& structure, const AlltoallSide& sends, const AlltoallSide& receives,
-                            BlockSizes sizes, AlltoallSpace& space) {
+                            BlockSizes sizes, AlltoallSpace& space, const NodeStreams* streams) {
   structure_ = &structure;
   space_ = &space;
+  streams_ = streams;
   sends_ = sends;
   receives_ = receives;
   known_ = sizes;
@@ -137,7 +138,7 @@ AlltoallPlaces::Outgoing AlltoallPlaces::outgoing_of(const Message& message) con
   if (is_omitted(outgoing.bytes)) outgoing.form = Form::none;
   else if (!is_here) outgoing.form = Form::lost;
   else if (is_together) outgoing.form = Form::in_place;
-  else if (blocks == 1) outgoing.form = Form::elements;
+  else if (blocks == 1 && !is_streamed(message)) outgoing.form = Form::elements;
   else outgoing.form = Form::packed;
   return outgoing;
 }

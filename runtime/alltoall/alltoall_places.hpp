@@ -12,6 +12,7 @@
 #include "model/pattern/block_sizes.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
 #include "runtime/execute/memory.hpp"
+#include "runtime/execute/node_streams.hpp"
 #include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
@@ -96,9 +97,10 @@ class AlltoallPlaces {
   void make_room(const AlltoallStructure& structure, std::size_t most);
 
   /// Another exchange: sizes of forwarded blocks are not known yet, unless all are equal.
-  /// @param space  alive as long as the exchange. If it is a device's, no type has gaps
+  /// @param space    alive as long as the exchange. If it is a device's, no type has gaps
+  /// @param streams  by which messages leave as bytes; null: by none
   void assign(const AlltoallStructure& structure, const AlltoallSide& sends, const AlltoallSide& receives,
-              BlockSizes sizes, AlltoallSpace& space);
+              BlockSizes sizes, AlltoallSpace& space, const NodeStreams* streams);
   /// Where the sizes of those blocks of a message belong that are forwarded.
   Bytes* sizes_told_by(const Message& incoming) { return &sizes_[incoming.first_announced]; }
   /// Those of a message that is sent.
@@ -146,6 +148,7 @@ class AlltoallPlaces {
   void size_slots();
   void place_forwarded();
   Outgoing outgoing_of(const Message& message) const;
+  bool is_streamed(const Message& message) const { return streams_ && streams_->reach(message.peer); }
   void pack(const Message& message, std::byte* to);
   void unpack(const Message& message, const Incoming& incoming);
   bool move_behind(const Message& message, const Incoming& incoming, Bytes got);
@@ -165,6 +168,7 @@ class AlltoallPlaces {
   CopyList copies_;                      ///< to be made
   std::vector<Bytes> slot_offsets_;      ///< and the end
   AlltoallSpace* space_ = nullptr;
+  const NodeStreams* streams_ = nullptr;
   bool has_slots_ = true, has_no_memory_ = false;
 };
 

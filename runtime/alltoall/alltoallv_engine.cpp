@@ -17,6 +17,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "selector/choose/family.hpp"
 #include "selector/choose/offer.hpp"
 
@@ -49,6 +50,14 @@ std::string without_end(const std::exception& error) {
   return what;
 }
 
+/// The strategy without memory of a node.
+std::string by_messages(const std::string& text) {
+  auto strategy = parse_strategy(text);
+  if (!strategy.path.is_shared) return text;
+  strategy.path.is_shared = false;
+  return to_string(strategy);
+}
+
 /// The strategy of an exchange in place that would be left to the MPI library: libraries are wrong there for types with
 /// gaps. Its structure takes no other ranks.
 const std::string& in_place_of_library(const DataPath& path) {
@@ -63,6 +72,7 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
       freed_later_(std::move(freed_later)),
       ranks_(context_->layout.ranks()),
       comm_(context_->comm.get()),
+      may_share_memory_(commpass::may_share_memory() && context_->layout.max_ppn() > 1),
       exchange_(comm_.get(), context_->send_limits()),
       chooser_(comm_.get(), telling_of_trials(*context_, "alltoallv")),
       chooser_of_equal_(comm_.get(), telling_of_trials(*context_, "alltoall")),
@@ -110,7 +120,6 @@ const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text)
   Named named;
   if (!text.empty()) {
     const auto strategy = parse_strategy(text);
-    require_messages(strategy);
     named.path = strategy.path;
     if (!is_automatic(strategy)) named.choice = Contender{text};
   }
@@ -169,8 +178,8 @@ AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options)
   if (!named.empty() || data_.is_in_place()) how = {};
   auto& chooser = chooser_for(blocks.sizes);
   const auto price = [&](std::size_t) {
-    return decide_alltoallv(named, blocks.pattern, blocks.sizes, devices_, how.planner, context_->layout,
-                            context_->machine);
+    return decide_alltoallv(named, blocks.pattern, blocks.sizes, devices_, may_share_memory_, how.planner,
+                            context_->layout, context_->machine);
   };
   const auto& choice = chooser.choose(decisions_for(named, devices_), blocks.their_class, std::cref(price), how);
   return {&choice, chooser.is_trial() ? &chooser : nullptr, chooser.is_lasting(), chooser.calls_left()};
@@ -195,6 +204,15 @@ AlltoallvEngine::Chosen AlltoallvEngine::another(const Chosen& chosen) {
   return {&choice, chosen.trials->is_trial() ? chosen.trials : nullptr, false};
 }
 
+/// Collective. @return is there memory? The same on every rank
+bool AlltoallvEngine::share_memory() {
+  if (streams_) return true;
+  assemble(comm_.get());
+  streams_ = NodeStreams::share(*context_);
+  may_share_memory_ = streams_ != nullptr;
+  return may_share_memory_;
+}
+
 bool AlltoallvEngine::all_ranks(bool is_so) {
   int are_so = is_so ? 1 : 0;
   assemble(comm_.get());
@@ -209,8 +227,8 @@ struct AlltoallvEngine::Unwaited {
   const char* reason;
 };
 
-/// A survey may be under way, which a later exchange that waits completes: at the same point of the program on all
-/// ranks, as this call must be.
+/// Calls that do not wait have no streams, since several may be in flight. A survey may be under way, which a later
+/// exchange that waits completes: at the same point of the program on all ranks, as this call must be.
 AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& options,
                                                         std::optional<Bytes> block_bytes) {
   const auto& named = name_for(options);
@@ -219,14 +237,14 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
                                    ? "no strategy has a price"
                                : options.strategy.empty() ? "COMMPASS_ALLTOALLV_STRATEGY names it"
                                                           : "it was named by the caller";
-    return {choice->strategy, {}, reason};
+    return {by_messages(choice->strategy), {}, reason};
   }
   const auto blocks = blocks_for(options, block_bytes);
   const auto& decided = chooser_for(blocks.sizes);
   const auto* near = decided.nearest(decisions_for(named, devices_), blocks.their_class);
   if (!near) near = decided.nearest(named, blocks.their_class);  // before it was known where the data are
   if (near)
-    return {near->strategy, near->predicted_s,
+    return {by_messages(near->strategy), near->predicted_s,
             near->measured_s
                 ? "nothing that was timed is faster for blocks about like these, in calls that were waited for"
                 : "it is the fastest by prediction, or the simplest of its ties, for blocks about like these, as was "
@@ -370,6 +388,12 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   auto chosen = choose(options);
   if (chosen.trials) settled_ = settled_of_equal_ = {};  // it may change what their calls run
   const auto* run = &prepare(chosen);
+  if (run->second.path.is_shared && may_share_memory_ && !share_memory()) {
+    chooser_.forget();
+    chooser_of_equal_.forget();
+    chosen = choose(options);
+    run = &prepare(chosen);
+  }
   const bool is_by_library = !run->second.structure;
   const int survey_interval = survey_interval_of(*chosen.choice, is_by_library);
   was_left_ = leaves_library_calls_ && is_by_library;
@@ -383,6 +407,8 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
+  auto* const streams = path.is_shared ? streams_.get() : nullptr;
+  if (streams) insist([&] { exchange_.make_room(*ours, streams); });
   std::optional<AlltoallDamage> damage;
   // A call that stays with the library will be a settled one, which takes no time before it begins.
   const bool has_preparation = chosen.trials && chosen.trials->is_warm() && !is_by_library;
@@ -392,7 +418,7 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   try {
     data_.begin(path);
     survey_if_due(survey_interval);
-    damage = ours ? exchange_.run(*ours, data_, tag) : leave_to_library();
+    damage = ours ? exchange_.run(*ours, data_, tag, streams) : leave_to_library();
   } catch (const std::exception& error) {
     fail(error);
   }

@@ -134,6 +134,7 @@ class AlltoallvEngine {
   const Structures::value_type* structure_by(const std::string& strategy, Make make);
   const Structures::value_type& structure(const std::string& strategy);
   const Structures::value_type& prepare(Chosen& chosen);
+  bool share_memory();
   bool all_ranks(bool is_so);
   /// The same without the other ranks. @return null where there are too many ranks for that
   const Structures::value_type* structure_alone(const std::string& strategy);
@@ -175,6 +176,8 @@ class AlltoallvEngine {
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallData data_;
   LibraryAlltoall library_;
+  std::unique_ptr<NodeStreams> streams_;  ///< of calls that wait; null: not needed yet, or there is no memory
+  bool may_share_memory_;                 ///< the same on every rank
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, Named> named_;

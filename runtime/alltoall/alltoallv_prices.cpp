@@ -28,18 +28,35 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
 
 namespace {
 
+/// But for the memory through which messages go.
+bool are_data_alike(const Candidate& one, const Candidate& other) {
+  auto path = one.strategy.path;
+  path.is_shared = other.strategy.path.is_shared;
+  return path == other.strategy.path;
+}
+
+/// Behind the methods of programs without Commpass.
+void add_unpriced(const std::string& strategy, std::vector<Contender>& contenders) {
+  constexpr std::size_t methods = 2;
+  const auto place = static_cast<std::ptrdiff_t>(std::min(methods, contenders.size()));
+  if (!strategy.empty())
+    contenders.insert(contenders.begin() + place, {strategy, {}, contenders.front().survey_interval});
+}
+
 /// Between trials the best by price runs. Contenders are on one path of data.
+/// @param unpriced  is tried behind the methods of programs, unless it is empty
 template <class ContenderOf>
 Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
-                         ContenderOf contender_of) {
+                         const std::string& unpriced, ContenderOf contender_of) {
   const auto& best = ranking.front();
   const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout));
   const auto is_tried = [&](const Candidate& each) {
-    return &each == &best || (ties.contains(each.strategy) && each.strategy.path == best.strategy.path);
+    return &each == &best || (ties.contains(each.strategy) && are_data_alike(each, best));
   };
   auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
   leave_out_clear(contenders, ranking, contender_of, is_tried);
-  // `mpi`, `standard`, where prices leave them in, and the best by price are the first ones.
+  // `mpi`, `standard`, where prices leave them in, what has no price and the best by price are the first ones.
+  add_unpriced(unpriced, contenders);
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
   Decision decision{contender_of(best)};
   decision.contenders = std::move(contenders);
@@ -49,7 +66,8 @@ Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layou
 }  // namespace
 
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
-                          const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine) {
+                          const DeviceUse& devices, bool shares, PlannerMode planner, const Layout& layout,
+                          const Machine& machine) {
   std::vector<Strategy> given;
   DataPath path;
   if (!named.empty()) {
@@ -59,6 +77,7 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   const bool times_all = planner == PlannerMode::patient && named.empty();
   std::vector<DataPath> paths;
   if (devices.is_used) paths = device_paths(layout, machine, !devices.is_refused, false);
+  else if (shares) paths = offered_paths(DataPlace::host, layout, machine);
   auto ranking = rank_one_shot(blocks, layout, machine, CostModel::burst, given, sizes,
                                times_all ? RankingDepth::all : RankingDepth::cheapest,
                                paths.empty() ? std::span<const DataPath>(host_paths) : paths);
@@ -69,9 +88,13 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   };
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return decision;
-  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, layout, machine, choice_of);
+  // Where memory of a node has no price, it is tried.
+  const bool is_unpriced = shares && !devices.is_used && !lacking(shared_host_path, machine).empty();
+  const std::string unpriced = is_unpriced ? "standard,shared" : "";
+  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, layout, machine, unpriced, choice_of);
   decision.contenders =
       with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
+  add_unpriced(unpriced, decision.contenders);
   return decision;
 }
 

@@ -24,8 +24,10 @@ const std::string& decisions_for(const std::string& named, const DeviceUse& devi
 /// to be timed: the MPI library's call, standard, and those with the best prices. Of a family nothing is timed.
 /// @param sizes    of the blocks: do all ranks know them?
 /// @param devices  of all ranks
+/// @param shares   may messages within nodes go through their memory?
 /// @throws InputError, NotApplicable
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
-                          const DeviceUse& devices, PlannerMode planner, const Layout& layout, const Machine& machine);
+                          const DeviceUse& devices, bool shares, PlannerMode planner, const Layout& layout,
+                          const Machine& machine);
 
 }  // namespace commpass

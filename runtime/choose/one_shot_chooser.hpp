@@ -76,6 +76,12 @@ class OneShotChooser {
   void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
               const HowToChoose& how = {});
 
+  /// Forgets all decisions. Contenders that were given are gone then.
+  void forget() {
+    families_.clear();
+    tried_ = nullptr;
+  }
+
   /// The decision for the class, or for the nearest; null: there is none. Without the other ranks.
   const Contender* nearest(const std::string& family, const ExchangeClass& wanted) const;
 

@@ -30,6 +30,9 @@ class BatchRequests {
   virtual std::span<MPI_Request> requests() = 0;
   /// As many, or MPI_STATUSES_IGNORE.
   virtual MPI_Status* statuses() { return MPI_STATUSES_IGNORE; }
+  /// Moves on messages that are no requests of MPI. @return are any under way, so that a rank may not block for
+  /// requests?
+  virtual bool move_on() { return false; }
   /// Is the batch complete, after an MPI call that waits for or tests all requests? @throws MpiError for its code
   virtual bool are_complete(const char* call, int code) {
     check_mpi(call, code);
@@ -59,6 +62,7 @@ class RequestsAround : public BatchRequests {
   }
   std::span<MPI_Request> requests() override { return inner_->requests(); }
   MPI_Status* statuses() override { return inner_->statuses(); }
+  bool move_on() override { return inner_->move_on(); }
   bool are_complete(const char* call, int code) override { return inner_->are_complete(call, code); }
   void end(std::size_t batch) override {
     inner_->end(batch);

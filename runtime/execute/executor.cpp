@@ -54,6 +54,7 @@ void Executor::guarded(Action action) {
 void Executor::move_on() {
   guarded([&] {
     while (in_flight_) {
+      requests_->move_on();
       const auto requests = requests_->requests();
       int complete = 1, code = MPI_SUCCESS;
       if (!requests.empty())
@@ -81,10 +82,16 @@ void Executor::wait() {
   rethrow_failure();
   guarded([&] {
     while (in_flight_) {
+      const bool may_block = !requests_->move_on();
       const auto requests = requests_->requests();
       int code = MPI_SUCCESS;
-      if (!requests.empty())
-        code = block_for_all(static_cast<int>(requests.size()), requests.data(), requests_->statuses());
+      if (!requests.empty()) {
+        int complete = 1;
+        const auto count = static_cast<int>(requests.size());
+        code = may_block ? block_for_all(count, requests.data(), requests_->statuses())
+                         : test_all(count, requests.data(), &complete, requests_->statuses());
+        if (code == MPI_SUCCESS && !complete) continue;
+      }
       if (requests_->are_complete("MPI_Waitall", code)) end_batch();
     }
   });

@@ -22,7 +22,8 @@ class SharedNumber {
  public:
   explicit SharedNumber(std::byte* at) : at_(reinterpret_cast<std::uint64_t*>(at)) {}  // NOLINT: aligned, and zero
   void raise(std::uint64_t number) const { atomic().store(number, std::memory_order_release); }
-  bool has_reached(std::uint64_t number) const { return atomic().load(std::memory_order_acquire) >= number; }
+  std::uint64_t value() const { return atomic().load(std::memory_order_acquire); }
+  bool has_reached(std::uint64_t number) const { return value() >= number; }
   static constexpr std::size_t bytes = sizeof(std::uint64_t);
 
  private:

@@ -89,11 +89,7 @@ bool PushedRequests::are_complete(const char* call, int code) {
   is_inner_complete_ = true;
   std::erase_if(expected_, [&](std::size_t i) { return has_landed(messages_[i]); });
   if (expected_.empty() && (!is_last() || are_all_taken())) return true;
-  // The user's messages may have to move on before those of other ranks can land.
-  constexpr unsigned polls_a_probe = 32;
-  int found = 0;
-  if (++polls_ % polls_a_probe == 0)
-    COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
+  probe_.poll(comm_);
   return false;
 }
 

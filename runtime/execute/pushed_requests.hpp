@@ -11,6 +11,7 @@
 
 #include "runtime/execute/landings.hpp"
 #include "runtime/execute/persistent_requests.hpp"
+#include "runtime/mpi/in_flight.hpp"
 
 namespace commpass {
 
@@ -64,7 +65,7 @@ class PushedRequests final : public BatchRequests {
   std::uint64_t number_ = 0;           ///< of the exchange, from 1
   std::size_t current_ = 0, heard_ = 0;
   bool is_inner_complete_ = true;
-  unsigned polls_ = 0;
+  RareProbe probe_;
 };
 
 /// Requests of a plan in which messages with landings are pushed.

@@ -79,6 +79,21 @@ void wait_until(Done done) {
   }
 }
 
+/// For a wait that polls memory: lets the MPI library move on the user's messages from time to time, for which those of
+/// other ranks may wait.
+class RareProbe {
+ public:
+  /// @throws MpiError
+  void poll(MPI_Comm comm) {
+    constexpr unsigned polls_a_probe = 32;
+    if (++polls_ % polls_a_probe == 0) probe(comm);
+  }
+
+ private:
+  static void probe(MPI_Comm comm);
+  unsigned polls_ = 0;
+};
+
 /// Tests requests as MPI_Testall does; the statuses may be MPI_STATUSES_IGNORE. Tests a single one by MPI_Test: for a
 /// persistent collective MPI_Testall of MPICH 4.0 returns MPI_ERR_IN_STATUS without an error in its status. Tests many
 /// without statuses in portions, so that complete ones may be null before all are complete.

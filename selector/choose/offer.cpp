@@ -49,7 +49,6 @@ std::string lacking(const DataPath& path, const Machine& machine) {
 std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage) {
   if (auto reason = lacking(strategy.path, machine); !reason.empty()) return reason;
   if (strategy.path.is_shared && !through_node_memory(strategy)) return "the MPI library moves all of its messages";
-  if (strategy.path.is_shared && usage == Usage::once) return "only planned exchanges share memory within nodes";
   if (model != CostModel::burst) return {};
   const auto lacks = catalogue_row(strategy.route).lacks;
   if (strategy.path.kind != DataPath::Kind::device) return lacks ? lacks(machine, usage) : std::string();

@@ -40,7 +40,8 @@ Pricing one_shot_pricing(int ranks, std::string evaluation,
     throw InputError("--calls", "an exchange that is called once is not planned",
                      "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
   return {ranks, std::move(evaluation), [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-            return rank_one_shot(blocks_of(layout), layout, machine, model, strategies);
+            return rank_one_shot(blocks_of(layout), layout, machine, model, strategies, BlockSizes::told,
+                                 RankingDepth::all, offered_paths(DataPlace::host, layout, machine));
           }};
 }
 

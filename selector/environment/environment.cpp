@@ -33,7 +33,6 @@ constexpr std::array hints_of_exchanges{"commpass_any_buffers",   "commpass_call
 /// @throws InputError also for a strategy that unplanned exchanges cannot run
 Strategy parse_one_shot(const std::string& text) {
   auto strategy = parse_strategy(text);
-  require_messages(strategy);
   if (pattern_need(strategy) != PatternNeed::nothing)
     throw InputError("strategy " + text,
                      "its paths depend on the whole pattern, which an exchange that is called once does not gather",

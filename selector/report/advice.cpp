@@ -17,6 +17,7 @@
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/library_price.hpp"
+#include "selector/choose/offer.hpp"
 #include "selector/choose/profile_note.hpp"
 #include "selector/choose/rivalry.hpp"
 #include "selector/choose/select.hpp"
@@ -99,7 +100,8 @@ class ExchangePricer {
     } else {
       blocks_ = pattern_ ? random_pattern(totals_of(*pattern_, layout_), layout_) : mean_of(exchange, layout_.ranks());
     }
-    ranking_ = rank_one_shot(blocks_, layout_, machine_, CostModel::burst, {}, sizes_);
+    ranking_ = rank_one_shot(blocks_, layout_, machine_, CostModel::burst, {}, sizes_, RankingDepth::all,
+                             offered_paths(DataPlace::host, layout_, machine_));
   }
 
   Price price() const {

@@ -219,7 +219,7 @@ TEST_P(OneShotStrategies, GoOnWithoutMemory) {
 
 INSTANTIATE_TEST_SUITE_P(NoMemory, OneShotStrategies,
                          testing::Values("standard", "standard,window=1", "two-step", "tuna,radix=2", "local-then-node",
-                                         ""));
+                                         "standard,shared", "two-step,shared", ""));
 
 }  // namespace
 }  // namespace commpass

@@ -46,6 +46,19 @@ TEST(NodeMemory, LeavesLargeMessagesAsTheyAre) {
   EXPECT_DOUBLE_EQ(seconds_on(shared, four_ranks, larger), seconds_on(by_messages, four_ranks, larger));
 }
 
+TEST(NodeMemory, MovesMessagesOfAnySizeInACall) {
+  auto m = machine_with_memory();
+  m.operations.batch_once_s = 5;
+  const auto seconds = [&](const DataPath& path) {
+    const Pattern larger{4, {{0, 1, 10 * shared_bytes_max}}};
+    return evaluate(test::schedule_of("standard", four_ranks, larger), four_ranks, m, CostModel::burst, Usage::once,
+                    path)
+        .seconds;
+  };
+  EXPECT_DOUBLE_EQ(seconds(by_messages), 5 + 10 + 0.1 * shared_bytes_max);
+  EXPECT_DOUBLE_EQ(seconds(shared), 2 + 0.01 * shared_bytes_max);
+}
+
 TEST(NodeMemory, IsThatOfTheNextOuterLevelWhereALevelHasNone) {
   auto m = machine_with_memory();
   m.shared.by_level[standard_level::node] = test::one_protocol(3, 0);
@@ -60,7 +73,7 @@ TEST(NodeMemory, WaitsForNoReceive) {
   auto m = machine_with_memory();
   auto& channel = *m.host.by_level[standard_level::socket];
   channel.rendezvous_from_bytes = 100;
-  const auto with = with_node_memory(m);
+  const auto with = with_node_memory(m, Usage::planned);
   const auto& joined = *with.host.by_level[standard_level::socket];
   EXPECT_TRUE(joined.is_eager(shared_bytes_max));
   EXPECT_TRUE(joined.awaits_receive(shared_bytes_max + 1));

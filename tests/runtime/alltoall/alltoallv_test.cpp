@@ -104,9 +104,11 @@ std::vector<std::string> strategies_for(const Layout& layout) {
   for (const auto& strategy : suggest_strategies(layout))
     if (pattern_need(strategy) == PatternNeed::nothing && strategy.route != "mpi")
       result.push_back(to_string(strategy));
-  for (const char* text : {"mpi", "standard,window=1", "standard,window=3", "standard,staggered", "two-step",
-                           "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7",
-                           "stfw,dims=3x2x5x7,window=2,staggered"})
+  for (const char* text :
+       {"mpi", "standard,window=1", "standard,window=3", "standard,staggered", "two-step",
+        "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7",
+        "stfw,dims=3x2x5x7,window=2,staggered", "standard,shared", "standard,window=1,shared",
+        "two-step,staggered,shared", "local-then-node,window=1,shared", "stfw,dims=3x2x5x7,window=2,staggered,shared"})
     result.emplace_back(text);
   if (layout.ranks() >= 3) result.emplace_back("tuna,radix=3,window=unlimited");
   if (layout.max_ppn() >= 2) result.emplace_back("tuna-node,radix=2,window=3,staggered");

@@ -22,7 +22,8 @@
 
 namespace {
 
-int sends = 0;                         // that this rank has made requests for, except on MPI_COMM_WORLD
+int sends = 0;                         // that this rank has made persistent requests for, except on MPI_COMM_WORLD
+int new_sends = 0;                     // likewise others
 int mappings = 0;                      // of memory that ranks share
 bool is_opening_refused = false;       // of such memory, on this rank
 bool are_ranks_apart = false;          // do MPI's nodes have one rank each?
@@ -36,6 +37,11 @@ int MPI_Send_init(const void* at, int count, MPI_Datatype type, int peer, int ta
                   MPI_Request* request) {
   ++sends;
   return PMPI_Send_init(at, count, type, peer, tag, comm, request);
+}
+
+int MPI_Isend(const void* at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (comm != MPI_COMM_WORLD) ++new_sends;
+  return PMPI_Isend(at, count, type, peer, tag, comm, request);
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* split) {
@@ -231,11 +237,141 @@ TEST_F(SharedExchange, GoesByMpiWhereRanksShareNoMemoryWhateverTheLayoutSays) {
 
 TEST_F(SharedExchange, IsRefusedByOtherExchanges) {
   Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  std::vector<int> sent(static_cast<std::size_t>(size_of())), received(sent);
   EXPECT_NE(common_error([&] {
-              communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, {"standard,shared"});
-            }).find("only planned exchanges"),
+              communicator.sparse_alltoallv(nullptr, {}, {"two-step,shared+nbx"});
+            }).find("sparse exchanges do not"),
             std::string::npos);
+}
+
+/// All-to-alls that are called once.
+class SharedCall : public SharedExchange {
+ protected:
+  static std::byte value(Rank source, Rank destination, int turn, std::size_t i) {
+    return static_cast<std::byte>(31 * source + 17 * destination + 7 * turn + static_cast<int>(i * (i + 3)));
+  }
+  /// Each rank sends another number of bytes to each other one.
+  static bool delivers(Communicator& communicator, const std::string& strategy, Bytes most, int turn) {
+    const auto bytes = [&](Rank source, Rank destination) {
+      return static_cast<int>(most * ((source + 2 * destination + turn) % 4) / 3);
+    };
+    std::vector<int> out_counts, out_at, in_counts, in_at;
+    std::vector<std::byte> out, in;
+    for (Rank peer = 0; peer < size_of(); ++peer) {
+      out_counts.push_back(bytes(rank_of(), peer));
+      in_counts.push_back(bytes(peer, rank_of()));
+      out_at.push_back(static_cast<int>(out.size()));
+      in_at.push_back(static_cast<int>(in.size()));
+      in.resize(in.size() + static_cast<std::size_t>(in_counts.back()));
+      for (int i = 0; i < out_counts.back(); ++i)
+        out.push_back(value(rank_of(), peer, turn, static_cast<std::size_t>(i)));
+    }
+    out.emplace_back();
+    in.emplace_back();
+    communicator.alltoallv(out.data(), out_counts, out_at, MPI_BYTE, in.data(), in_counts, in_at, MPI_BYTE, {strategy});
+    bool is_right = true;
+    for (Rank peer = 0; peer < size_of(); ++peer)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(in_counts[static_cast<std::size_t>(peer)]); ++i)
+        is_right = is_right && in[static_cast<std::size_t>(in_at[static_cast<std::size_t>(peer)]) + i] ==
+                                   value(peer, rank_of(), turn, i);
+    return is_right;
+  }
+  /// @return the sends by MPI of all ranks in some calls after the first one
+  int sends_of_calls(const Layout& layout, const std::string& strategy, Bytes most = 100, int calls = calls_) {
+    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
+    int made = 0;
+    for (int turn = 0; turn < calls; ++turn) {
+      if (turn == 1) made = -new_sends;
+      EXPECT_TRUE(delivers(communicator, strategy, most, turn)) << strategy << ", up to " << most << " bytes";
+    }
+    made += new_sends;
+    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return made;
+  }
+  static constexpr int calls_ = 20;
+};
+
+TEST_F(SharedCall, SendsNothingWithinANode) {
+  EXPECT_EQ(sends_of_calls(one_node_, "standard") > 0, size_of() > 1) << "they are counted";
+  for (const char* strategy : {"standard,shared", "standard,window=1,shared", "two-step,shared"})
+    EXPECT_EQ(sends_of_calls(one_node_, strategy), 0);
+  EXPECT_EQ(sends_of_calls(one_node_, "stfw,dims=2x2x2,staggered,shared"), 0);
+}
+
+TEST_F(SharedCall, LeavesMessagesBetweenNodesToMpi) {
+  const auto layout = Layout::with_ppn(size_of(), 2);
+  const auto by_messages = sends_of_calls(layout, "standard"), shared = sends_of_calls(layout, "standard,shared");
+  EXPECT_EQ(shared == 0, size_of() <= 2);
+  EXPECT_EQ(shared<by_messages, size_of()> 1);
+}
+
+// They go chunk by chunk through rings of 64 KiB.
+TEST_F(SharedCall, DeliversMessagesLongerThanItsMemory) {
+  const auto layout = Layout::with_ppn(size_of(), 3);
+  for (const char* strategy : {"standard,shared", "standard,window=1,shared", "two-step,shared", "stfw,n=1,shared"})
+    for (const Bytes most : {Bytes{8} << 10, Bytes{65} << 10, Bytes{300} << 10})
+      EXPECT_TRUE(everywhere(sends_of_calls(layout, strategy, most, 4) >= 0));
+}
+
+TEST_F(SharedCall, OfSeveralCommunicatorsHaveTheirOwnMemory) {
+  std::vector<Communicator> communicators;
+  for (int i = 0; i < 3; ++i)
+    communicators.emplace_back(MPI_COMM_WORLD, calibrated_machine(), CommunicatorOptions{one_node_});
+  for (int turn = 0; turn < calls_; ++turn) {
+    auto& communicator = communicators[static_cast<std::size_t>(turn) % communicators.size()];
+    ASSERT_TRUE(everywhere(delivers(communicator, "standard,shared", 20000, turn)));
+    if (turn == calls_ / 2) communicators.erase(communicators.begin() + 1);
+  }
+}
+
+TEST_F(SharedCall, GoesByMpiWhereOneRankGetsNoMemory) {
+  is_opening_refused = rank_of() == size_of() - 1;
+  EXPECT_EQ(sends_of_calls(one_node_, "standard,shared") > 0, size_of() > 1);
+}
+
+/// Memory of a node is free of charge.
+Machine machine_with_fast_memory() {
+  auto machine = calibrated_machine();
+  machine.shared.by_level[standard_level::socket] = Channel{{Protocol{"pushed", shared_bytes_max, 1e-9, 1e-13, 1e-9}}};
+  return machine;
+}
+
+TEST_F(SharedCall, IsChosenWhereItsPriceIsLower) {
+  Communicator communicator(MPI_COMM_WORLD, machine_with_fast_memory(), {one_node_});
+  EXPECT_TRUE(everywhere(delivers(communicator, "", 100, 1)));
+  EXPECT_EQ(communicator.last_alltoallv_strategy().ends_with(",shared"), size_of() > 1)
+      << communicator.last_alltoallv_strategy();
+}
+
+TEST_F(SharedCall, IsChosenAnewWhereThereIsNoMemory) {
+  is_opening_refused = rank_of() == size_of() - 1;
+  Communicator communicator(MPI_COMM_WORLD, machine_with_fast_memory(), {one_node_});
+  for (int turn = 0; turn < calls_; ++turn) {
+    EXPECT_TRUE(everywhere(delivers(communicator, "", 100, turn)));
+    EXPECT_FALSE(communicator.last_alltoallv_strategy().ends_with(",shared"));
+  }
+}
+
+TEST_F(SharedCall, ThatDoesNotWaitGoesByMessages) {
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  std::vector<int> sent(static_cast<std::size_t>(size_of()), rank_of()), received(sent);
+  auto started = communicator.start_alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, {"standard,shared"});
+  EXPECT_EQ(started.strategy(), "standard");
+  started.wait();
+  for (Rank rank = 0; rank < size_of(); ++rank) EXPECT_EQ(received[static_cast<std::size_t>(rank)], rank);
+}
+
+// The message of the second rank comes only when it has that of the first, which waits in its call.
+TEST_F(SharedCall, MovesOnTheUsersOwnMessagesWhileItWaits) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  ASSERT_TRUE(delivers(communicator, "standard,shared", 100, 0));
+  std::vector<std::byte> large(std::size_t{4} << 20);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(large.size());
+  if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+  if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT_TRUE(delivers(communicator, "standard,shared", 100, 1));
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 // One thread stands in for each rank.

@@ -49,10 +49,10 @@ std::string draw_unusual(Draw& draw, const Layout& layout) {
 /// A reason against it, or empty.
 std::string refusal(const Strategy& strategy, const Layout& layout, Use use) {
   const auto& row = catalogue_row(strategy.route);
-  if (use == Use::one_shot && pattern_need(strategy) != PatternNeed::nothing) return "it needs the pattern";
+  const bool is_planned = use == Use::planned || use == Use::on_grid;
+  if (!is_planned && pattern_need(strategy) != PatternNeed::nothing) return "it needs the pattern";
   // A radix is then chosen by statistics, for which staggered messages have no closed form.
-  if (use == Use::one_shot && is_automatic(strategy) && strategy.coalescing == Coalescing::staggered)
-    return "it has no price";
+  if (!is_planned && is_automatic(strategy) && strategy.coalescing == Coalescing::staggered) return "it has no price";
   if (const auto reason = row.malformed(strategy); !reason.empty()) return reason;
   if (!is_automatic(strategy)) return row.inapplicable(strategy, layout);
   auto with_the_least = strategy;
@@ -70,7 +70,7 @@ Strategy draw_named(Draw& draw, const Layout& layout, Use use) {
         if (const auto near = row.vary(strategy, layout); !near.empty()) strategy = draw.pick(near);
       if (draw.one_in(2)) strategy.window = {draw.small(5)};
       if (draw.one_in(4)) strategy.coalescing = Coalescing::staggered;
-      strategy.path.is_shared = use == Use::planned && !is_automatic(strategy) && draw.one_in(3);
+      strategy.path.is_shared = use != Use::on_grid && use != Use::sparse && !is_automatic(strategy) && draw.one_in(3);
       strategy = parse_strategy(to_string(strategy));
       if (refusal(strategy, layout, use).empty()) return strategy;
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its parameters do not go together; another one
@@ -96,7 +96,7 @@ std::string draw_sparse_strategy(Draw& draw, const Switches& switches, const Lay
   while (true) {
     auto strategy = draw.pick(suggest_sparse_strategies(layout, constant));
     if (draw.one_in(3)) {  // another route of one that is no direct one
-      strategy.route = draw_named(draw, layout, Use::one_shot);
+      strategy.route = draw_named(draw, layout, Use::sparse);
       const auto& row = catalogue_row(strategy.route.route);
       if (strategy.route.window != row.default_window || strategy.route.coalescing != Coalescing::coalesced) continue;
       if (is_automatic(strategy.route) ||

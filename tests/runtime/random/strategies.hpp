@@ -9,7 +9,7 @@
 
 namespace commpass::random_test {
 
-enum class Use { planned, on_grid, one_shot };
+enum class Use { planned, on_grid, one_shot, sparse };
 
 /// The name of a strategy; empty, if it is to be chosen.
 std::string draw_strategy(Draw& draw, const Switches& switches, const Layout& layout, Use use);

@@ -14,6 +14,7 @@
 #include "selector/choose/equal_blocks.hpp"
 #include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
+#include "selector/choose/offer.hpp"
 
 namespace commpass {
 namespace {
@@ -103,6 +104,21 @@ TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
   EXPECT_NE(best({1, 1, 64}), "standard");
   EXPECT_EQ(best({0.01, 0.01, 64}), "standard");
   EXPECT_EQ(best({0, 0, 0}), "standard");
+}
+
+TEST(OneShot, GoesThroughMemoryOfANodeWhereThatIsCheaper) {
+  const auto layout = Layout::with_ppn(8, 8);
+  auto machine = postal_machine();
+  const auto channel = [](Seconds of_message) {
+    return Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), of_message, 1e-10, of_message}}};
+  };
+  machine.host.by_level[standard_level::socket] = channel(1e-6);
+  for (const Seconds pushed : {0.5e-6, 2e-6}) {
+    machine.shared.by_level[standard_level::socket] = channel(pushed);
+    const auto ranking = rank_one_shot(test::equal_blocks(64), layout, machine, CostModel::burst, {}, BlockSizes::told,
+                                       RankingDepth::all, offered_paths(DataPlace::host, layout, machine));
+    EXPECT_EQ(ranking.front().strategy.path.is_shared, pushed < 1e-6) << to_string(ranking.front().strategy);
+  }
 }
 
 TEST(OneShot, HasAPriceAtTheLargestSizes) {

@@ -1,0 +1,106 @@
+// Messages within a node whose sizes are new each time, through memory that its ranks share.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/base/types.hpp"
+#include "runtime/context.hpp"
+#include "runtime/execute/landing_slot.hpp"
+#include "runtime/mpi/node_memory.hpp"
+
+namespace commpass {
+
+/// A stream of messages from each rank of a node to each other one: a ring of chunks with the receiver, to which the
+/// sender copies one message after another, as far as there is room. Memory does not grow with messages: a long one
+/// goes chunk by chunk, while its receiver takes them out.
+///
+/// A message begins with the number of its exchange and its size. So a receiver finds one of another size than it
+/// expects, drops those of earlier exchanges that it did not expect at all, and learns from one of a later exchange
+/// that another is missing.
+///
+/// Why no byte is read too early or overwritten too late: as SharedNumber says. Each chunk has a number, which its
+/// sender raises behind the payload; and each ring has that of the last chunk that was taken out.
+class NodeStreams {
+ public:
+  /// Collective, blocks.
+  /// @return null on all ranks if those of a node share no memory, or none is left: rank 0 says so once
+  /// @throws Error, the same on every rank
+  static std::unique_ptr<NodeStreams> share(const Context& context);
+
+  /// Is the rank another one of this node?
+  bool reach(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)] >= 0; }
+  /// Takes the memory of so many messages under way at once. @throws std::bad_alloc
+  void make_room(std::size_t messages);
+  /// Begins another exchange, which all ranks of the node count alike, when the messages of the one before are
+  /// complete.
+  void begin_exchange() { ++exchange_; }
+
+  // A message of the exchange, to or from a rank that is reached. Between two ranks they come in the order in which
+  // they are sent. Take no memory where there is room.
+  void send(Rank to, const std::byte* from, Bytes bytes);
+  /// @param to   null: it is dropped
+  /// @param got  is given its bytes when it has come; 0 if it never comes, ImmediateRequests::truncated if it is longer
+  void receive(Rank from, std::byte* to, Bytes bytes, Bytes& got);
+  /// Copies as much as is possible without waiting. @return are all messages complete?
+  bool move_on();
+
+  /// Forgets all messages, after a failure. Never gives the memory back, to which other ranks may still write.
+  void abandon() noexcept;
+
+ private:
+  /// What one end knows of a ring.
+  struct End {
+    std::byte* ring = nullptr;
+    std::uint64_t chunks = 0;            ///< that it has filled, or taken out
+    std::uint64_t taken = 0;             ///< of the sender: the last number that it has read
+    std::uint64_t begun = 0, ended = 0;  ///< messages that were asked for, and those that are complete
+    // Of the receiver, while a message is under way:
+    Bytes rest = 0, before = 0;  ///< and what precedes each part in its chunk
+    std::byte* to = nullptr;     ///< null: it is dropped
+    bool is_expected = false;
+  };
+  struct Sending {
+    End* end;
+    std::uint64_t turn;  ///< its number in the stream
+    const std::byte* from;
+    Bytes bytes, rest;
+  };
+  struct Receiving {
+    End* end;
+    std::uint64_t turn;
+    std::byte* to;
+    Bytes bytes;
+    Bytes* got;
+  };
+  /// At the begin of a chunk. Short messages follow in the same cache line; a part of others begins with the next one,
+  /// so that whole lines are written, which need not be read before.
+  struct Header {
+    std::uint64_t number, exchange;  ///< the number is the flag
+    Bytes bytes;                     ///< of the message
+
+    static Bytes bytes_before(Bytes message) {
+      constexpr auto own = static_cast<Bytes>(sizeof(Header));
+      return message <= LandingSlot::line - own ? own : LandingSlot::line;
+    }
+  };
+  explicit NodeStreams(const Context& context);
+  std::byte* chunk(const End& end) const;
+  bool push(Sending& message) const;
+  bool take(Receiving& message) const;
+
+  std::vector<Rank> numbers_;  ///< on the node, by rank of the communicator; negative: not reached
+  Bytes part_bytes_, chunk_bytes_, ring_bytes_;
+  std::optional<NodeMemory::Range> range_;
+  std::vector<End> outgoing_, incoming_;  ///< by number on the node
+  std::vector<Sending> sends_;            ///< that are not complete
+  std::vector<Receiving> receives_;
+  std::uint64_t exchange_ = 0;
+};
+
+}  // namespace commpass
