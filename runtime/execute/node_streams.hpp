@@ -35,7 +35,7 @@ class NodeStreams {
 
   /// Is the rank another one of this node?
   bool reach(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)] >= 0; }
-  /// Takes the memory of so many messages under way at once. @throws std::bad_alloc
+  /// Takes memory. @param messages  that are under way at once, at the most. @throws std::bad_alloc
   void make_room(std::size_t messages);
   /// Begins another exchange, which all ranks of the node count alike, when the messages of the one before are
   /// complete.
