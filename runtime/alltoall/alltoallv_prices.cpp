@@ -88,9 +88,13 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
   };
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate || !named.empty()) return decision;
-  // Where memory of a node has no price, it is tried.
-  const bool is_unpriced = shares && !devices.is_used && !lacking(shared_host_path, machine).empty();
-  const std::string unpriced = is_unpriced ? "standard,shared" : "";
+  // Where memory of a node has no price, it is tried: with the best by price, on one node always.
+  std::string unpriced;
+  if (shares && !devices.is_used && !lacking(shared_host_path, machine).empty()) {
+    auto shared = through_node_memory(as_run(ranking.front()));
+    if (!shared && layout.nodes() == 1) shared = through_node_memory(parse_strategy("standard"));
+    if (shared) unpriced = to_string(*shared);
+  }
   if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, layout, machine, unpriced, choice_of);
   decision.contenders =
       with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
