@@ -20,16 +20,19 @@ namespace commpass {
 /// too. Nothing else synchronises them: no window, no fence, no call of MPI.
 class SharedNumber {
  public:
-  explicit SharedNumber(std::byte* at) : at_(reinterpret_cast<std::uint64_t*>(at)) {}  // NOLINT: aligned, and zero
-  void raise(std::uint64_t number) const { atomic().store(number, std::memory_order_release); }
+  /// @param from  its value, from which numbers count
+  explicit SharedNumber(std::byte* at, std::uint64_t from = 0)
+      : at_(reinterpret_cast<std::uint64_t*>(at)), from_(from) {}  // NOLINT: aligned
+  void raise(std::uint64_t number) const { atomic().store(from_ + number, std::memory_order_release); }
   std::uint64_t value() const { return atomic().load(std::memory_order_acquire); }
-  bool has_reached(std::uint64_t number) const { return value() >= number; }
+  bool has_reached(std::uint64_t number) const { return value() >= from_ + number; }
   static constexpr std::size_t bytes = sizeof(std::uint64_t);
 
  private:
   std::atomic_ref<std::uint64_t> atomic() const { return std::atomic_ref(*at_); }
   static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
   std::uint64_t* at_;
+  std::uint64_t from_;
 };
 
 /// Whole cache lines: a payload from the begin on, and the flag at the end, so that in short messages one line has

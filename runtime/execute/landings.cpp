@@ -42,7 +42,7 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
   std::optional<NodeMemory::Range> range;
   if (may_share_memory()) {
     memory.open(comm);
-    Bytes bytes = LandingSlot::line;  // for the number of exchanges that are taken in
+    Bytes bytes = LandingSlot::line;  // for the number of exchanges that are taken in, unless there is a free one
     all_or_none(comm, [&] {
       result.reset(new Landings(context, plan));  // NOLINT: the constructor is private
       for (const auto& each : result->mine_) bytes += 2 * each.bytes;
@@ -53,14 +53,16 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
     warn_once("ranks of a node share no memory, or too little is left; their messages go by MPI.", context.comm.rank());
     return nullptr;
   }
-  const auto [mapping, begin] = range->place();
-  Bytes next = begin + LandingSlot::line;
+  const auto number = memory.take_number(*range);
+  auto [mapping, next] = range->place();
   for (auto& mine : result->mine_) {
     mine.slots = {mapping, next};
-    mine.taken = begin;
+    mine.taken = number;
+    mine.from = SharedNumber(memory.address(number)).value();
     next += 2 * mine.bytes;
   }
   result->range_.emplace(std::move(*range));
+  result->number_ = number;
   constexpr int bytes_told = sizeof(Told);
   COMMPASS_MPI_CALL(MPI_Alltoall, result->mine_.data(), bytes_told, MPI_BYTE, result->told_.data(), bytes_told,
                     MPI_BYTE, memory.node().get());
@@ -68,17 +70,17 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
 }
 
 void Landings::place(const Plan& plan) {
-  taken_.emplace(memory_.address(range_->place()));
+  taken_.emplace(memory_.address(*number_), SharedNumber(memory_.address(*number_)).value());
   for (std::size_t i = 0; i < told_.size(); ++i) {
     if (told_[i].bytes != sent_[i]) throw Error("exchange: ranks of a node plan different messages between them.");
     if (sent_[i] > 0 && mine_[i].bytes == 0)
-      silent_receivers_.emplace_back(memory_.address({told_[i].slots.mapping, told_[i].taken}));
+      silent_receivers_.emplace_back(memory_.address(told_[i].taken), told_[i].from);
   }
   const auto add_slots = [&](std::vector<PlannedMessage> PlannedBatch::*side, std::vector<Told> from,
                              std::vector<Slot>& slots) {
     for_all(plan, side, [&](const PlannedMessage& message) {
       if (!is_pushed(message)) return;
-      auto& [next, taken, set_bytes] = from[number_of(message)];
+      auto& [next, taken, first, set_bytes] = from[number_of(message)];
       const auto bytes = LandingSlot::bytes_for(message.bytes);
       slots.push_back({{memory_.address(next), bytes}, set_bytes});
       next.offset += bytes;

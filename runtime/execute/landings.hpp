@@ -23,6 +23,12 @@ class Landings {
   /// @throws Error, the same on every rank
   static std::unique_ptr<Landings> share(const Context& context, const Plan& plan);
 
+  Landings(const Landings&) = delete;
+  Landings& operator=(const Landings&) = delete;
+  ~Landings() {
+    if (number_) memory_.give_back_number(*number_);
+  }
+
   bool is_pushed(const PlannedMessage& message) const {
     return message.bytes <= shared_bytes_max && numbers_[static_cast<std::size_t>(message.peer)] >= 0;
   }
@@ -44,13 +50,17 @@ class Landings {
 
   Bytes bytes() const { return range_->bytes(); }
   /// Never gives them back: after a failure other ranks may still push.
-  void keep() noexcept { range_->keep(); }
+  void keep() noexcept {
+    range_->keep();
+    number_.reset();
+  }
 
  private:
   /// The places that a receiver tells a sender of its node.
   struct Told {
     NodeMemory::Place slots;  ///< both sets
-    Bytes taken = 0;          ///< where that number is, in the same mapping
+    NodeMemory::Place taken;  ///< that number
+    std::uint64_t from = 0;   ///< from which it counts
     Bytes bytes = 0;          ///< of a set
   };
   Landings(const Context& context, const Plan& plan);
@@ -59,11 +69,12 @@ class Landings {
     return static_cast<std::size_t>(numbers_[static_cast<std::size_t>(message.peer)]);
   }
 
-  const NodeMemory& memory_;
+  NodeMemory& memory_;
   std::vector<Rank> numbers_;      ///< on the node, by rank of the communicator; negative: no message to it is pushed
   std::vector<Bytes> sent_;        ///< of a set, by rank of the node
   std::vector<Told> mine_, told_;  ///< to and by each rank of the node
   std::optional<NodeMemory::Range> range_;
+  std::optional<NodeMemory::Place> number_;  ///< of the exchanges that are taken in; given back as it is
   std::optional<SharedNumber> taken_;
   std::vector<Slot> sends_, receives_;
   std::vector<SharedNumber> silent_receivers_;

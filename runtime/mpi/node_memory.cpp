@@ -51,6 +51,20 @@ std::optional<NodeMemory::Range> NodeMemory::take(MPI_Comm comm, Bytes bytes) {
   return range;
 }
 
+NodeMemory::Place NodeMemory::take_number(Range& range) {
+  if (numbers_.empty()) return range.split_off(line);
+  const auto free = numbers_.back();
+  numbers_.pop_back();
+  return free;
+}
+
+void NodeMemory::give_back_number(const Place& place) noexcept {
+  try {
+    numbers_.push_back(place);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the line is lost
+  }
+}
+
 /// By a part of twice the size of the last one, or of the size that is needed.
 bool NodeMemory::grow(MPI_Comm comm, Bytes bytes) {
   const Bytes ample = std::max(parts_.empty() ? first_part_bytes : 2 * parts_.back().bytes, bytes);
@@ -73,6 +87,7 @@ bool NodeMemory::add_part(MPI_Comm comm, Bytes bytes) {
 }
 
 void NodeMemory::give_back(const Range& range) noexcept {
+  if (range.bytes() == 0) return;
   auto& part = parts_[static_cast<std::size_t>(range.place().mapping)];
   try {
     part.arena.release(range.place().offset - part.begin, range.bytes());

@@ -42,6 +42,13 @@ class NodeMemory {
     }
     /// Never gives it back, since other ranks may still write to it.
     void keep() noexcept { memory_ = nullptr; }
+    /// Its first bytes, which are no part of it any more.
+    Place split_off(Bytes bytes) {
+      const auto first = place_;
+      place_.offset += bytes;
+      bytes_ -= bytes;
+      return first;
+    }
     const Place& place() const { return place_; }
     Bytes bytes() const { return bytes_; }
 
@@ -61,6 +68,10 @@ class NodeMemory {
   /// A range of zeros on every rank, or on none where a node has no memory left, or its ranks share none. Collective
   /// over `comm`, blocks. @param bytes  of this rank, at least 1. @throws MpiError
   std::optional<Range> take(MPI_Comm comm, Bytes bytes);
+  /// A cache line of this rank for a number that only grows: a free one, or the first of the range. A line stays one for
+  /// numbers, and keeps its number: when an exchange is over for its owner, other ranks may still wait for the last.
+  Place take_number(Range& range);
+  void give_back_number(const Place& place) noexcept;
   std::byte* address(const Place& place) const {
     return parts_[static_cast<std::size_t>(place.mapping)].mapping.all().data() + place.offset;
   }
@@ -79,6 +90,7 @@ class NodeMemory {
   std::optional<OwnCommunicator> node_;
   std::vector<Rank> ranks_on_node_;
   std::vector<Part> parts_;
+  std::vector<Place> numbers_;  ///< free lines
   bool is_exhausted_ = false;  ///< on all ranks: nothing grows any more
 };
 

@@ -156,6 +156,40 @@ TEST_F(SharedExchange, OfOneDirectionWaitsForItsReceiverNotForItsSender) {
   EXPECT_TRUE(everywhere(is_right));
 }
 
+// The receiver drops its handle, and the memory serves the next exchange, while the sender is still in the one before.
+TEST_F(SharedExchange, MayBeOverForItsReceiverBeforeItsSenderKnows) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  const bool is_sender = rank_of() == 0, is_receiver = rank_of() == 1;
+  std::vector<int> numbers(20, -1);
+  const Bytes bytes = std::ssize(numbers) * static_cast<Bytes>(sizeof(int));
+  std::vector<SendEdge> out;
+  std::vector<ReceiveEdge> in;
+  if (is_sender) out = {{1, 0, bytes}};
+  if (is_receiver) in = {{0, 0, bytes}};
+  const auto plan = [&] {
+    ExchangeOptions options{"standard,shared"};
+    options.anew = true;
+    return std::optional(communicator.neighbor_exchange(numbers.data(), out, numbers.data(), in, options));
+  };
+  bool is_right = true;
+  auto exchange = plan();
+  for (int turn = 0; turn < 300; ++turn) {
+    for (int run = 0; run < 3; ++run) {
+      if (is_sender) std::ranges::fill(numbers, 3 * turn + run);
+      exchange->start();
+      if (run == 2 && is_sender) break;
+      exchange->wait();
+    }
+    is_right = is_right && (!is_receiver || std::ranges::count(numbers, 3 * turn + 2) == std::ssize(numbers));
+    if (is_receiver) exchange.reset();
+    auto next = plan();
+    exchange.reset();
+    exchange = std::move(next);
+  }
+  EXPECT_TRUE(everywhere(is_right));
+}
+
 // The message of the second rank comes only when it has that of the first, which waits in its exchange.
 TEST_F(SharedExchange, MovesOnTheUsersOwnMessagesWhileItWaits) {
   if (size_of() == 1) return;
