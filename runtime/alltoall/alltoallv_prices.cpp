@@ -55,7 +55,7 @@ Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layou
   };
   auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
   leave_out_clear(contenders, ranking, contender_of, is_tried);
-  // `mpi`, `standard`, where prices leave them in, what has no price and the best by price are the first ones.
+  // `mpi`, `standard`, where prices leave them in, one without a price and the best by price are the first.
   add_unpriced(unpriced, contenders);
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
   Decision decision{contender_of(best)};

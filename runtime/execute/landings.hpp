@@ -48,7 +48,8 @@ class Landings {
   /// Those numbers of the ranks that are sent messages and send none, by which they would say the same.
   const std::vector<SharedNumber>& silent_receivers() const { return silent_receivers_; }
 
-  Bytes bytes() const { return range_->bytes(); }
+  /// Of this rank, above 0.
+  Bytes bytes() const { return range_->bytes() + LandingSlot::line; }
   /// Never gives them back: after a failure other ranks may still push.
   void keep() noexcept {
     range_->keep();
