@@ -31,12 +31,12 @@ struct Context {
   std::string unpriced{};      ///< why nothing has a price (runtime/choose/decision.hpp), as rank 0 says; empty: it has
   std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
   std::optional<PlannerMode> planner{};  ///< unless told, as the environment of rank 0 says
-  bool may_try_calls = true;  ///< may calls be trials (OneShotChooser)? Not where the caller times them
-  bool verbose = false;       ///< as the environment of this rank says
-  unsigned threads = 1;       ///< that this rank may start without taking cores from others of its node
+  bool may_try_calls = true;             ///< may calls be trials (OneShotChooser)? Not where the caller times them
+  bool verbose = false;                  ///< as the environment of this rank says
+  unsigned threads = 1;                  ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
-  void* stream = nullptr;  ///< of this rank's work on its device (Communicator::use_stream)
-  int next_exchange = 0;   ///< its number among the planned ones that share a communicator
+  void* stream = nullptr;   ///< of this rank's work on its device (Communicator::use_stream)
+  int next_exchange = 0;    ///< its number among the planned ones that share a communicator
   int tried_exchanges = 0;  ///< planned ones that have tried contenders
   std::shared_ptr<const OwnCommunicator>
       further{};                          ///< where planned exchanges go when the tags of `comm` have been given away

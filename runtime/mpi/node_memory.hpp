@@ -68,8 +68,9 @@ class NodeMemory {
   /// A range of zeros on every rank, or on none where a node has no memory left, or its ranks share none. Collective
   /// over `comm`, blocks. @param bytes  of this rank, at least 1. @throws MpiError
   std::optional<Range> take(MPI_Comm comm, Bytes bytes);
-  /// A cache line of this rank for a number that only grows: a free one, or the first of the range. A line stays one for
-  /// numbers, and keeps its number: when an exchange is over for its owner, other ranks may still wait for the last.
+  /// A cache line of this rank for a number that only grows: a free one, or the first of the range. A line stays one
+  /// for numbers, and keeps its number: when an exchange is over for its owner, other ranks may still wait for the
+  /// last.
   Place take_number(Range& range);
   void give_back_number(const Place& place) noexcept;
   std::byte* address(const Place& place) const {
@@ -91,7 +92,7 @@ class NodeMemory {
   std::vector<Rank> ranks_on_node_;
   std::vector<Part> parts_;
   std::vector<Place> numbers_;  ///< free lines
-  bool is_exhausted_ = false;  ///< on all ranks: nothing grows any more
+  bool is_exhausted_ = false;   ///< on all ranks: nothing grows any more
 };
 
 }  // namespace commpass

@@ -108,7 +108,8 @@ const EnvironmentVariable variables[] = {
      }},
     {"COMMPASS_PLANNER", "`estimate`, `adaptive`, `measure` or `patient`",
      "choose by prices, or by [timing some or all strategies](cpp.md#measuring-before-planning): of planned exchanges "
-     "before they are planned, or by `adaptive` (the default) in the first of them, of all-to-alls and sparse exchanges "
+     "before they are planned, or by `adaptive` (the default) in the first of them, of all-to-alls and sparse "
+     "exchanges "
      "in the calls themselves",
      "0.1", by_programs, "commpass_planner",
      [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
