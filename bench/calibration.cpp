@@ -19,10 +19,10 @@ namespace {
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "beta_next",   "alpha_receive",
-                                 "beta_receive", "link",        "switch",     "injection",   "ejection",
-                                 "core",         "group",       "bus",        "copy",        "value_run",
-                                 "slow_node",    "narrow_core", "devices",    "device_copy", "late_messages"};
+constexpr const char* kinds[] = {"alpha",   "beta",        "alpha_next",   "beta_next", "alpha_receive", "beta_receive",
+                                 "link",    "switch",      "injection",    "ejection",  "core",          "group",
+                                 "bus",     "copy",        "value_run",    "reduction", "slow_node",     "narrow_core",
+                                 "devices", "device_copy", "late_messages"};
 
 /// Compares a calibration of a cluster with its description, which lists unidentifiable parameters as `hidden`.
 class Comparison {
