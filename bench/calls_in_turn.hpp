@@ -47,8 +47,35 @@ ComparedInTurn compare_in_turn(int pairs, const Run& run, const Own& own) {
   return {median(own_s), exact_median_interval(ratios)};
 }
 
-/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, each after 400 to 10 000 calls: then trials are
-/// over, and few calls are watched.
+constexpr int sizes_of_calls[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20};
+
+/// The table of compare_after_trials(). @param what  the heading above the names
+inline void head_calls(const char* what, const char* own, bool shown) {
+  if (shown) fmt::print("\n{:>23} {:>10} {:>20} {:>7} {:>16}\n", what, "bytes", own, "ratio", "95 %");
+}
+
+/// Compares after 400 to 10 000 calls: then trials are over, and few calls are watched.
+/// @param cases    gets the case
+/// @param low_max  becomes the lower end of the ratio's interval, if that is higher
+template <class Run, class Own>
+void compare_after_trials(const char* name, int bytes, int pairs, bool shown, const Run& run, const Own& own,
+                          Json& cases, double& low_max) {
+  constexpr int calls_min = 400, calls_max = 10'000, bytes_max = 1 << 28;
+  for (int i = std::clamp(bytes_max / bytes, calls_min, calls_max); i > 0; --i) run();
+  const auto [own_s, ratio] = compare_in_turn(pairs, run, own);
+  low_max = std::max(low_max, ratio.low);
+  if (shown)
+    fmt::print("{:>23} {:>10} {:>20} {:>7.3f} {:>7.3f} … {:.3f}\n", name, format_bytes(bytes), format_seconds(own_s),
+               ratio.median, ratio.low, ratio.high);
+  cases.push_back({{"call", name},
+                   {"bytes", bytes},
+                   {"own_call_s", own_s},
+                   {"ratio", ratio.median},
+                   {"ratio_low", ratio.low},
+                   {"ratio_high", ratio.high}});
+}
+
+/// Alltoalls and alltoallvs of 8 B to 4 MiB a block between two ranks, after their trials.
 /// @param summary  gets the highest lower end of the ratios' intervals
 /// @param open      begins a case and returns its communicator; @param close  ends it
 /// @param alltoall  (bytes, out, in, comm), and by the MPI library; @param alltoallv  (counts, places, out, in, comm)
@@ -56,13 +83,11 @@ template <class Open, class Close, class Alltoall, class OwnAlltoall, class Allt
 Json compare_calls_in_turn(int pairs, bool shown, Json& summary, const Open& open, const Close& close,
                            const Alltoall& alltoall, const OwnAlltoall& own_alltoall, const Alltoallv& alltoallv,
                            const OwnAlltoallv& own_alltoallv) {
-  constexpr int calls_min = 400, calls_max = 10'000, bytes_max = 1 << 28;
   Json cases;
   double low_max = 0;
-  if (shown)
-    fmt::print("\n{:>10} {:>10} {:>20} {:>7} {:>16}\n", "call", "bytes", "the library's call", "ratio", "95 %");
+  head_calls("call", "the library's call", shown);
   for (const bool is_equal : {true, false})
-    for (const int bytes : {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}) {
+    for (const int bytes : sizes_of_calls) {
       std::vector<char> out(2 * static_cast<std::size_t>(bytes)), in(out.size());
       const std::vector<int> counts{bytes, bytes}, places{0, bytes};
       auto&& on = open();
@@ -70,24 +95,12 @@ Json compare_calls_in_turn(int pairs, bool shown, Json& summary, const Open& ope
         if (is_equal) alltoall(bytes, out.data(), in.data(), on);
         else alltoallv(counts, places, out.data(), in.data(), on);
       };
-      for (int i = std::clamp(bytes_max / bytes, calls_min, calls_max); i > 0; --i) run();
-      const auto compared = compare_in_turn(pairs, run, [&] {
+      const auto own = [&] {
         if (is_equal) own_alltoall(bytes, out.data(), in.data(), on);
         else own_alltoallv(counts, places, out.data(), in.data(), on);
-      });
+      };
+      compare_after_trials(is_equal ? "alltoall" : "alltoallv", bytes, pairs, shown, run, own, cases, low_max);
       close(on);
-      const auto& ratio = compared.ratio;
-      low_max = std::max(low_max, ratio.low);
-      const char* const name = is_equal ? "alltoall" : "alltoallv";
-      if (shown)
-        fmt::print("{:>10} {:>10} {:>20} {:>7.3f} {:>7.3f} … {:.3f}\n", name, format_bytes(bytes),
-                   format_seconds(compared.own_s), ratio.median, ratio.low, ratio.high);
-      cases.push_back({{"call", name},
-                       {"bytes", bytes},
-                       {"own_call_s", compared.own_s},
-                       {"ratio", ratio.median},
-                       {"ratio_low", ratio.low},
-                       {"ratio_high", ratio.high}});
     }
   summary["calls_over_own_call_low_max"] = low_max;
   return cases;

@@ -152,10 +152,9 @@ Json completed_messages(const OutputOptions& options, bool shown, const char* pl
 #endif
 #ifdef COMMPASS_TAKEN_INIT
 
-/// Exchanges of persistent collectives of 8 B to 4 MiB a block between two ranks, after 10 000 or fewer; then trials
-/// are over. Blocks of pieces are of a datatype with gaps.
+/// Exchanges of persistent collectives of 8 B to 4 MiB a block between two ranks, after their trials. Blocks of pieces
+/// are of a datatype with gaps.
 Json persistent_exchanges(const OutputOptions& options, bool shown, Json& summary) {
-  constexpr int calls_min = 400, calls_max = 10'000, bytes_max = 1 << 28;
   const int pairs = options.quick ? 101 : 1001, neighbor = 1 - [] {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -167,11 +166,10 @@ Json persistent_exchanges(const OutputOptions& options, bool shown, Json& summar
                                   &graph);
   Json cases;
   double low_max = 0;
-  if (shown)
-    fmt::print("\n{:>22} {:>10} {:>20} {:>7} {:>16}\n", "start and wait of", "bytes", "the library's", "ratio", "95 %");
+  head_calls("start and wait of", "the library's", shown);
   enum class Kind { alltoallv, neighbor_alltoallv, pieces };
   for (const auto kind : {Kind::alltoallv, Kind::neighbor_alltoallv, Kind::pieces})
-    for (const int bytes : {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}) {
+    for (const int bytes : sizes_of_calls) {
       constexpr int piece = 8, gap = 2;  // bytes of a piece; bytes from one to the next, in pieces
       const bool is_in_pieces = kind == Kind::pieces;
       std::vector<char> out(2 * gap * static_cast<std::size_t>(bytes)), in(out.size());
@@ -197,28 +195,17 @@ Json persistent_exchanges(const OutputOptions& options, bool shown, Json& summar
         MPI_Start(&taken);
         MPI_Wait(&taken, MPI_STATUS_IGNORE);
       };
-      for (int i = std::clamp(bytes_max / bytes, calls_min, calls_max); i > 0; --i) run();
-      const auto compared = compare_in_turn(pairs, run, [&] {
+      const auto own = [&] {
         PMPI_Start(&library);
         PMPI_Wait(&library, MPI_STATUS_IGNORE);
-      });
-      MPI_Request_free(&taken);
-      PMPI_Request_free(&library);
-      if (is_in_pieces) PMPI_Type_free(&type);
-      const auto& ratio = compared.ratio;
-      low_max = std::max(low_max, ratio.low);
+      };
       const char* const name = kind == Kind::alltoallv            ? "alltoallv_init"
                                : kind == Kind::neighbor_alltoallv ? "neighbor_alltoallv_init"
                                                                   : "the same, in pieces";
-      if (shown)
-        fmt::print("{:>23} {:>9} {:>20} {:>7.3f} {:>7.3f} … {:.3f}\n", name, format_bytes(bytes),
-                   format_seconds(compared.own_s), ratio.median, ratio.low, ratio.high);
-      cases.push_back({{"call", name},
-                       {"bytes", bytes},
-                       {"own_call_s", compared.own_s},
-                       {"ratio", ratio.median},
-                       {"ratio_low", ratio.low},
-                       {"ratio_high", ratio.high}});
+      compare_after_trials(name, bytes, pairs, shown, run, own, cases, low_max);
+      MPI_Request_free(&taken);
+      PMPI_Request_free(&library);
+      if (is_in_pieces) PMPI_Type_free(&type);
     }
   PMPI_Comm_free(&graph);
   summary["persistent_over_own_call_low_max"] = low_max;
