@@ -26,8 +26,7 @@ namespace {
 /// Of the process, whose threads do not call MPI at the same time.
 struct PlannedTable {
   std::unordered_map<MPI_Request, std::unique_ptr<PlannedRequest>> all = {};
-  std::vector<std::unique_ptr<PlannedRequest>> freed = {};  ///< by the program
-  Seconds planning_s = 0;                                   ///< spent so far
+  Seconds planning_s = 0;  ///< spent so far
 
   void set_filter() const {
     found_plan = {};
@@ -35,21 +34,13 @@ struct PlannedTable {
     for (const auto& [request, planned] : all) filter |= filter_bit(request);
     planned_filter = filter;
   }
-  /// The first plan of a context in whose exchange this rank is.
-  std::int64_t first_active(const Context* context) const {
-    auto first = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [request, planned] : all)
-      if (planned->is_active()) first = std::min(first, planned->number_in(context).value_or(first));
-    return first;
-  }
-  /// Drops those of a context that were freed, if no rank is in an exchange of theirs.
-  void drop_freed(const Context* context, std::int64_t first_active_of_ranks) {
-    std::erase_if(freed, [&](const auto& planned) {
-      const auto number = planned->number_in(context);
-      return number && *number < first_active_of_ranks && !planned->is_active();
-    });
-  }
 };
+
+/// Without waiting: an exchange that was not completed is left as it is.
+void drop(std::unique_ptr<PlannedRequest>& planned) {
+  if (planned->is_active()) static_cast<void>(planned.release());
+  planned.reset();
+}
 
 PlannedTable& planned_table() {
   static auto& only = *new PlannedTable;  // never destroyed: programs call MPI until the very end
@@ -128,7 +119,7 @@ std::unique_ptr<PlannedRequest> make_plan(InterposedCall kind, MPI_Comm comm, MP
     elements->keep(blocks.sends);
     elements->keep(blocks.receives);
   });
-  PlannedRequest::Made made{kind, comm, of.ranks, 0, settings().mode == Interposition::on, context.get(), of.plans};
+  PlannedRequest::Made made{kind, comm, of.ranks, 0, settings().mode == Interposition::on};
   for (const auto& block : blocks.sends) made.bytes += bytes_of(block.count, block.type);
   OneStageContenders contenders{std::move(strategies), {}, ahead};
   if (made.has_library_call)
@@ -243,7 +234,7 @@ PlannedRequest* find_in_table(MPI_Request request) {
 void drop_planned(MPI_Request request) {
   auto& table = planned_table();
   const auto found = table.all.find(request);
-  insist([&] { table.freed.push_back(std::move(found->second)); });
+  drop(found->second);
   table.all.erase(found);
   table.set_filter();
 }
@@ -273,16 +264,13 @@ void plan_request(InterposedCall kind, MPI_Comm comm, int code, const MPI_Reques
         else list_blocks(all_ranks(of.ranks), blocks);
       });
     const bool can_plan = has_request && !failure && can_keep_more_engines() && can_afford_plan();
-    const auto* const context = of.engines ? of.engines->context.get() : nullptr;
-    std::array<std::int64_t, 4> told{can_plan ? 1 : 0, blocks.sends.empty() ? 0 : -1, calls_ahead(),
-                                     table.first_active(context)};
+    std::array<std::int64_t, 3> told{can_plan ? 1 : 0, blocks.sends.empty() ? 0 : -1, calls_ahead()};
     PMPI_Allreduce(MPI_IN_PLACE, told.data(), static_cast<int>(told.size()), MPI_INT64_T, MPI_MIN, comm);
-    const auto [can_all_plan, has_elements, agreed_calls_ahead, first_active] = told;
-    table.drop_freed(context, first_active);
+    const auto [can_all_plan, has_elements, agreed_calls_ahead] = told;
     if (can_all_plan == 0 || has_elements == 0) return;
     const Charged charged{table.planning_s};
     if (!of.engines) open_engines(of, comm);
-    if (of.engines) ++of.plans;
+    if (of.engines) of.has_plans = true;
     auto planned = of.engines ? make_plan(kind, comm, *request, of, blocks, agreed_calls_ahead) : nullptr;
     if (!planned) return;
     insist([&] { table.all[*request] = std::move(planned); });
@@ -300,13 +288,8 @@ void release_planned_requests() noexcept {
   auto& table = planned_table();
   planned_filter = 0;
   found_plan = {};
-  const auto leave_active = [](std::unique_ptr<PlannedRequest>& planned) {
-    if (planned->is_active()) static_cast<void>(planned.release());
-  };
-  for (auto& [request, planned] : table.all) leave_active(planned);
-  for (auto& planned : table.freed) leave_active(planned);
+  for (auto& [request, planned] : table.all) drop(planned);
   table.all.clear();
-  table.freed.clear();
 }
 
 }  // namespace commpass

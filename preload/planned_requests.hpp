@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "preload/neighbor_places.hpp"
@@ -32,8 +31,6 @@
 #include "runtime/neighbor/typed_exchange.hpp"
 
 namespace commpass {
-
-struct Context;
 
 /// The blocks of a call on this rank, those without elements left out. Displacements are in bytes.
 struct PlannedBlocks {
@@ -104,8 +101,6 @@ class PlannedRequest {
     int ranks;
     Bytes bytes;            ///< that this rank sends
     bool has_library_call;  ///< is it the first contender of the exchange?
-    const Context* context;
-    std::int64_t number;  ///< among the plans of the context
   };
   PlannedRequest(const Made& made, std::unique_ptr<KeptElements> elements, Exchange exchange);
   /// Completes an exchange in flight, and counts the starts.
@@ -127,10 +122,6 @@ class PlannedRequest {
   bool poll() noexcept;
   /// Of an active one: completes it.
   void finish() noexcept;
-  /// The number among the plans of a context; nothing: it is one of another.
-  std::optional<std::int64_t> number_in(const Context* context) const {
-    return made_.context == context ? std::optional(made_.number) : std::nullopt;
-  }
   /// The program has freed the communicator.
   void forget(MPI_Comm comm) {
     if (made_.comm == comm) made_.comm = MPI_COMM_WORLD;
@@ -176,8 +167,7 @@ inline PlannedRequest* find_planned(MPI_Request request) {
   if (found_plan.request == request) return found_plan.planned;
   return (planned_filter.load(std::memory_order_relaxed) & filter_bit(request)) != 0 ? find_in_table(request) : nullptr;
 }
-/// The program frees the request. The plan stays until no other rank can be in an exchange of it: another rank may
-/// still wait for a number in the memory of this one.
+/// The program frees the request.
 void drop_planned(MPI_Request request);
 
 /// May calls of a kind get a plan, as far as settings tell? Not those that are ours.

@@ -425,7 +425,7 @@ void release(MPI_Comm comm) noexcept {
   // Ranks may free communicators in different orders, and must not wait for each other here.
   if (value->log) value->log->leave();
   of_process.remember(*value);
-  if (value->plans > 0) insist([&] { of_process.kept_engines.push_back(std::move(value->engines)); });
+  if (value->has_plans) insist([&] { of_process.kept_engines.push_back(std::move(value->engines)); });
 }
 
 void release_all() noexcept {

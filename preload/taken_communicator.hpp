@@ -61,7 +61,7 @@ struct TakenCommunicator {
   std::forward_list<CallRecord> records = {};  ///< of the kinds of which there were calls: one or two
   std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or it is not known yet
   std::unique_ptr<Engines> engines = {};
-  std::int64_t plans = 0;  ///< that were made of requests, which may outlive it: engines stay until MPI_Finalize
+  bool has_plans = false;  ///< of requests, which may outlive it: engines stay until MPI_Finalize
   Kinship kin = {};
   std::unique_ptr<CallLog> log = {};                  ///< where calls are recorded, after the first call
   std::unique_ptr<CallNeighbors> neighborhood = {};   ///< null: it has no neighbours
