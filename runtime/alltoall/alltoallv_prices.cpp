@@ -54,7 +54,7 @@ Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layou
     return &each == &best || (ties.contains(each.strategy) && are_data_alike(each, best));
   };
   auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
-  leave_out_clear(contenders, ranking, contender_of, is_tried);
+  leave_out_clear(contenders, ranking, is_tried);
   // `mpi`, `standard`, where prices leave them in, one without a price and the best by price are the first.
   add_unpriced(unpriced, contenders);
   if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));

@@ -16,6 +16,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/execute/persistent_requests.hpp"
+#include "selector/choose/select.hpp"
 #include "selector/choose/trial_timer.hpp"
 
 namespace commpass {
@@ -84,14 +85,16 @@ std::vector<Contender> contenders_of(
 std::vector<Contender> with_programs_methods(std::span<const Contender> by_price, bool has_library_call);
 
 /// Leaves out contenders of the ranking that are not to be tried: prices show that they are slower, or exceed a limit.
-template <class Each, class ContenderOf, class IsTried>
-void leave_out_clear(std::vector<Contender>& contenders, std::span<const Each> ranking, ContenderOf contender_of,
-                     IsTried is_tried) {
-  for (const auto& each : ranking)
-    if (!is_tried(each))
-      std::erase_if(contenders, [name = contender_of(each).strategy](const Contender& contender) {
-        return contender.strategy == name;
-      });
+template <class IsTried>
+void leave_out_clear(std::vector<Contender>& contenders, std::span<const Candidate> ranking, IsTried is_tried) {
+  std::erase_if(contenders, [&](const Contender& contender) {
+    const auto strategy = parse_strategy(contender.strategy);
+    const auto is_same = [&](const Candidate& each) {
+      return each.strategy.route == strategy.route && as_run(each) == strategy;
+    };
+    const auto same = std::ranges::find_if(ranking, is_same);
+    return same != ranking.end() && !is_tried(*same);
+  });
 }
 
 /// The times of contenders, and the fastest, for people. @param sample  see explain (trial_timer.hpp)

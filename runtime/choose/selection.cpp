@@ -77,7 +77,7 @@ std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const
   auto tied = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
   if (tied.size() < 2) return {};
   auto contenders = with_programs_methods(tied, NeighborhoodCollective::is_available());
-  leave_out_clear(contenders, ranking, contender_of, is_tried);
+  leave_out_clear(contenders, ranking, is_tried);
   // The library's call, standard, the incumbent, and that one through memory of a node are the first ones.
   const auto& incumbent = tied.front().strategy;
   const auto shared = through_node_memory(parse_strategy(incumbent));
