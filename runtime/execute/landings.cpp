@@ -54,15 +54,17 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
     return nullptr;
   }
   const auto number = memory.take_number(*range);
+  const auto from = SharedNumber(memory.address(number)).value();
   auto [mapping, next] = range->place();
   for (auto& mine : result->mine_) {
     mine.slots = {mapping, next};
     mine.taken = number;
-    mine.from = SharedNumber(memory.address(number)).value();
+    mine.from = from;
     next += 2 * mine.bytes;
   }
   result->range_.emplace(std::move(*range));
   result->number_ = number;
+  result->taken_.emplace(memory.address(number), from);
   constexpr int bytes_told = sizeof(Told);
   COMMPASS_MPI_CALL(MPI_Alltoall, result->mine_.data(), bytes_told, MPI_BYTE, result->told_.data(), bytes_told,
                     MPI_BYTE, memory.node().get());
@@ -70,7 +72,6 @@ std::unique_ptr<Landings> Landings::share(const Context& context, const Plan& pl
 }
 
 void Landings::place(const Plan& plan) {
-  taken_.emplace(memory_.address(*number_), SharedNumber(memory_.address(*number_)).value());
   for (std::size_t i = 0; i < told_.size(); ++i) {
     if (told_[i].bytes != sent_[i]) throw Error("exchange: ranks of a node plan different messages between them.");
     if (sent_[i] > 0 && mine_[i].bytes == 0)

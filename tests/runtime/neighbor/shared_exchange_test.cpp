@@ -134,24 +134,40 @@ TEST_F(SharedExchange, DeliversWhatTheNaiveExchangeDelivers) {
   }
 }
 
+/// Numbers from rank 0 to rank 1.
+struct OneDirection {
+  bool is_sender = rank_of() == 0, is_receiver = rank_of() == 1;
+  std::vector<int> numbers = std::vector<int>(20, -1);
+
+  /// As the first of its pattern.
+  Exchange plan(Communicator& communicator) {
+    const Bytes bytes = std::ssize(numbers) * static_cast<Bytes>(sizeof(int));
+    std::vector<SendEdge> out;
+    std::vector<ReceiveEdge> in;
+    if (is_sender) out = {{1, 0, bytes}};
+    if (is_receiver) in = {{0, 0, bytes}};
+    ExchangeOptions options{"standard,shared"};
+    options.anew = true;
+    return communicator.neighbor_exchange(numbers.data(), out, numbers.data(), in, options);
+  }
+  void send(int number) {
+    if (is_sender) std::ranges::fill(numbers, number);
+  }
+  bool has_got(int number) const { return !is_receiver || std::ranges::count(numbers, number) == std::ssize(numbers); }
+};
+
 TEST_F(SharedExchange, OfOneDirectionWaitsForItsReceiverNotForItsSender) {
   if (size_of() == 1) return;
   Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  const bool is_sender = rank_of() == 0, is_receiver = rank_of() == 1;
-  std::vector<int> numbers(20, -1);
-  const Bytes bytes = std::ssize(numbers) * static_cast<Bytes>(sizeof(int));
-  std::vector<SendEdge> out;
-  std::vector<ReceiveEdge> in;
-  if (is_sender) out = {{1, 0, bytes}};
-  if (is_receiver) in = {{0, 0, bytes}};
-  auto exchange = communicator.neighbor_exchange(numbers.data(), out, numbers.data(), in, {"standard,shared"});
+  OneDirection of;
+  auto exchange = of.plan(communicator);
   bool is_right = true;
   for (int turn = 0; turn < 200; ++turn) {
-    if (is_sender) std::ranges::fill(numbers, turn);
-    if (is_receiver && turn % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    of.send(turn);
+    if (of.is_receiver && turn % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     exchange.start();
     exchange.wait();
-    is_right = is_right && (!is_receiver || std::ranges::count(numbers, turn) == std::ssize(numbers));
+    is_right = is_right && of.has_got(turn);
   }
   EXPECT_TRUE(everywhere(is_right));
 }
@@ -160,31 +176,19 @@ TEST_F(SharedExchange, OfOneDirectionWaitsForItsReceiverNotForItsSender) {
 TEST_F(SharedExchange, MayBeOverForItsReceiverBeforeItsSenderKnows) {
   if (size_of() == 1) return;
   Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  const bool is_sender = rank_of() == 0, is_receiver = rank_of() == 1;
-  std::vector<int> numbers(20, -1);
-  const Bytes bytes = std::ssize(numbers) * static_cast<Bytes>(sizeof(int));
-  std::vector<SendEdge> out;
-  std::vector<ReceiveEdge> in;
-  if (is_sender) out = {{1, 0, bytes}};
-  if (is_receiver) in = {{0, 0, bytes}};
-  const auto plan = [&] {
-    ExchangeOptions options{"standard,shared"};
-    options.anew = true;
-    return std::optional(communicator.neighbor_exchange(numbers.data(), out, numbers.data(), in, options));
-  };
+  OneDirection of;
   bool is_right = true;
-  auto exchange = plan();
+  std::optional exchange(of.plan(communicator));
   for (int turn = 0; turn < 300; ++turn) {
     for (int run = 0; run < 3; ++run) {
-      if (is_sender) std::ranges::fill(numbers, 3 * turn + run);
+      of.send(3 * turn + run);
       exchange->start();
-      if (run == 2 && is_sender) break;
+      if (run == 2 && of.is_sender) break;
       exchange->wait();
     }
-    is_right = is_right && (!is_receiver || std::ranges::count(numbers, 3 * turn + 2) == std::ssize(numbers));
-    if (is_receiver) exchange.reset();
-    auto next = plan();
-    exchange.reset();
+    is_right = is_right && of.has_got(3 * turn + 2);
+    if (of.is_receiver) exchange.reset();
+    std::optional next(of.plan(communicator));
     exchange = std::move(next);
   }
   EXPECT_TRUE(everywhere(is_right));
