@@ -405,7 +405,8 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   settle(call, options, chosen, *run);
   if (data_.is_in_place() && is_by_library)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
-  const auto& [ours, path] = run->second;
+  const AlltoallStructure* const ours = run->second.structure.get();
+  const DataPath& path = run->second.path;
   const int tag = next_tag();
   auto* const streams = path.is_shared ? streams_.get() : nullptr;
   if (streams) insist([&] { exchange_.make_room(*ours, streams); });
