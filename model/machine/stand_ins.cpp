@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/machine/parameters.hpp"
@@ -35,6 +36,19 @@ Machine with_stand_ins(Machine machine) {
     injection = typical_injecting_messages / beta;
     tell("what a node injects", bytes_per_second, injection, "");
   }
+  bool has_typical_bursts = false;
+  for (auto* const channels : {&machine.host, &machine.device})
+    for (Level level = machine.node_level() + 1; level <= machine.outermost(); ++level) {
+      if (!channels->has(level)) continue;
+      auto& protocols = channels->by_level[level]->protocols;
+      const auto is_absent = [](const Protocol& protocol) { return protocol.alpha_next_s == protocol.alpha_s; };
+      if (!std::ranges::all_of(protocols, is_absent)) continue;
+      for (auto& protocol : protocols) protocol.alpha_next_s *= typical_next_alpha_ratio;
+      has_typical_bursts = true;
+    }
+  if (has_typical_bursts)
+    machine.stand_ins.push_back(
+        fmt::format("further messages of bursts between nodes, taken for {}·α", typical_next_alpha_ratio));
   auto& skew_s = machine.operations.skew_s;
   if (const double alpha_s = channel->protocols.front().alpha_s; alpha_s > 0 && !skew_s) {
     skew_s = typical_skew_alpha_ratio * alpha_s;

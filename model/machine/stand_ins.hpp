@@ -17,6 +17,10 @@ inline constexpr Seconds typical_copy_block_s = 2e-8;
 /// about 0.1 on Dane, with 200 to 6400 ranks, and at most 0.1 on Marenostrum with 32.
 inline constexpr double typical_skew_alpha_ratio = 0.06;
 
+/// What a further message of a burst between nodes keeps its sender busy for, as part of α (alpha_next_s): about the
+/// geometric median of the protocols of the profiles that come with Commpass and have it (the same test).
+inline constexpr double typical_next_alpha_ratio = 0.4;
+
 /// Copies by all ranks of a node, each of more bytes than its caches hold at once, where no calibration measured
 /// copies: assumed. The all-to-alls of docs/validation.md tell 1.5 to 2 GB/s on Dane, whose 100 ranks share the memory
 /// of a node, and 4 to 6 on Marenostrum with one rank on each.
@@ -26,10 +30,12 @@ inline constexpr double typical_memory_copy_rate_bytes_per_s = 2.5e9;
 /// unpacks: assumed.
 inline constexpr Bytes cached_bytes_max = Bytes{1} << 20;
 
-/// The machine with cautious numbers for what would be free, each named in `stand_ins`:
+/// The machine with assumed numbers for what would be free, or taken for a lone message, each named in `stand_ins`:
 /// - local copies, of which nothing is known: a message between the nearest ranks is at least one copy, so copies move
 ///   64 KiB no slower than it. Where no message within a node is known, the typical rate.
 /// - what a node injects: as much as the typical number of lone large messages, unless a calibration looked for it;
+/// - further messages of bursts between nodes: the typical part of α, where no protocol of a level has its own, unless a
+///   calibration looked for them;
 /// - what ranks wait for one another between batches: the typical part of α between nodes, unless a calibration looked.
 Machine with_stand_ins(Machine machine);
 
