@@ -139,6 +139,7 @@ class Judge {
     const bool has_messages_in_flight =
         std::ranges::all_of(judged_, [](const auto& of) { return of.pattern.starts_with("alltoall"); });
     if (has_messages_in_flight) result_.limited_choice = regret_of(cheapest(default_messages_off_node));
+    result_.tried_choice = regret_of(fastest_tried(has_messages_in_flight ? default_messages_off_node : 0));
     judge_order();
     judge_free_choice();
     judge_rules();
@@ -161,6 +162,20 @@ class Judge {
       const auto least = price(*std::ranges::min_element(algorithms, {}, price));
       std::erase_if(algorithms, [&](const auto& algorithm) { return price(algorithm) > tie_ratio * least; });
       result.emplace(of, std::move(algorithms));
+    }
+    return result;
+  }
+
+  /// The fastest of the algorithms with the least prices of each case.
+  std::map<MeasuredCase, Algorithms> fastest_tried(int limit) const {
+    std::map<MeasuredCase, Algorithms> result;
+    for (const auto& of : judged_) {
+      auto algorithms = limited(of, limit);
+      if (algorithms.empty()) continue;
+      std::ranges::stable_sort(algorithms, {}, [&](const auto& algorithm) { return prices_.at({of, algorithm}); });
+      algorithms.resize(std::min(algorithms.size(), tried_algorithms));
+      const auto seconds = [&](const auto& algorithm) { return time_of(of, algorithm).median_s; };
+      result[of] = {*std::ranges::min_element(algorithms, {}, seconds)};
     }
     return result;
   }
@@ -325,6 +340,7 @@ Json to_json(const Judgement& judgement, bool has_rows) {
   if (judgement.library_factor) json["library_median_factor"] = *judgement.library_factor;
   if (judgement.choice) json["regret"]["cheapest"] = to_json(*judgement.choice);
   if (judgement.limited_choice) json["regret"]["cheapest_of_64_in_flight"] = to_json(*judgement.limited_choice);
+  if (judgement.tried_choice) json["regret"]["fastest_of_3_tried"] = to_json(*judgement.tried_choice);
   if (judgement.free_choice) {
     json["regret"]["predict"] = to_json(*judgement.free_choice);
     json["regret"]["predict"]["same_strategy"] = judgement.same_as_chosen;

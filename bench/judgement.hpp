@@ -19,6 +19,9 @@ struct JudgedMachine {
   int sockets = 1;  ///< of a node
 };
 
+/// How many algorithms are tried in place of taking the cheapest.
+inline constexpr std::size_t tried_algorithms = 3;
+
 /// What choosing costs: the median time of the algorithm that is chosen ÷ that of the fastest one with a price.
 struct Regret {
   int cases = 0;
@@ -56,6 +59,7 @@ struct Judgement {
   std::optional<double> rank_correlation;             ///< of prices and medians in a case, median over the cases
   std::optional<Regret> choice;                       ///< by price, among all with a price
   std::optional<Regret> limited_choice;               ///< among those with at most default_messages_off_node in flight
+  std::optional<Regret> tried_choice;                 ///< the fastest of the cheapest tried_algorithms within that limit
   std::optional<Regret> free_choice;                  ///< of `predict`, if a measured algorithm stands for it
   int same_as_chosen = 0;                             ///< of the cases of free_choice: the same strategy was measured
   std::map<std::string, int> not_measured;            ///< free choices that no measured algorithm stands for

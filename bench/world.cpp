@@ -66,6 +66,8 @@ void print(const JudgedSet& judged, const WorldOptions& options) {
   fmt::print("\n");
   print_regret("cheapest of those measured", j.choice);
   print_regret(fmt::format("cheapest, at most {} messages in flight", default_messages_off_node), j.limited_choice);
+  print_regret(fmt::format("fastest of the {} cheapest{}", tried_algorithms, j.limited_choice ? " of these" : ""),
+               j.tried_choice);
   print_regret(fmt::format("predict, {} the same strategy", j.same_as_chosen), j.free_choice);
   for (const auto& [what, count] : j.not_measured) fmt::print("    predict, not measured: {} ({})\n", what, count);
   for (std::size_t i = 0; i < j.rules.size(); ++i)

@@ -136,6 +136,7 @@ Json bounded_figures(const std::vector<JudgedSet>& sets) {
     };
     add_regret("cheapest", judgement.choice);
     add_regret("cheapest_of_64_in_flight", judgement.limited_choice);
+    add_regret("fastest_of_3_tried", judgement.tried_choice);
     add_regret("predict", judgement.free_choice);
     if (judgement.library_factor) add("library_median_factor", *judgement.library_factor);
   }
@@ -181,6 +182,7 @@ DocumentTable choice_table(const std::vector<JudgedSet>& sets) {
                                         default_messages_off_node)
                           : "the cheapest of those measured",
         of.limited_choice ? of.limited_choice : of.choice);
+    add(fmt::format("the fastest of the {} cheapest of these", tried_algorithms), of.tried_choice);
     if (of.limited_choice) add("the same without that limit", of.choice);
     add("`predict`, where its choice was measured", of.free_choice);
     for (const auto& [name, regret] : shown_rules(of)) add(name, regret);
