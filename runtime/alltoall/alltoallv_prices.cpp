@@ -35,34 +35,6 @@ bool are_data_alike(const Candidate& one, const Candidate& other) {
   return path == other.strategy.path;
 }
 
-/// Behind the methods of programs without Commpass.
-void add_unpriced(const std::string& strategy, std::vector<Contender>& contenders) {
-  constexpr std::size_t methods = 2;
-  const auto place = static_cast<std::ptrdiff_t>(std::min(methods, contenders.size()));
-  if (!strategy.empty())
-    contenders.insert(contenders.begin() + place, {strategy, {}, contenders.front().survey_interval});
-}
-
-/// Between trials the best by price runs. Contenders are on one path of data.
-/// @param unpriced  is tried behind the methods of programs, unless it is empty
-template <class ContenderOf>
-Decision decide_adaptive(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
-                         const std::string& unpriced, ContenderOf contender_of) {
-  const auto& best = ranking.front();
-  const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout));
-  const auto is_tried = [&](const Candidate& each) {
-    return &each == &best || (ties.contains(each.strategy) && are_data_alike(each, best));
-  };
-  auto contenders = with_programs_methods(contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried), true);
-  leave_out_clear(contenders, ranking, is_tried);
-  // `mpi`, `standard`, where prices leave them in, one without a price and the best by price are the first.
-  add_unpriced(unpriced, contenders);
-  if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
-  Decision decision{contender_of(best)};
-  decision.contenders = std::move(contenders);
-  return decision;
-}
-
 }  // namespace
 
 Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
@@ -95,10 +67,17 @@ Decision decide_alltoallv(const std::string& named, const RandomPattern& blocks,
     if (!shared && layout.nodes() == 1) shared = through_node_memory(parse_strategy("standard"));
     if (shared) unpriced = to_string(*shared);
   }
-  if (planner == PlannerMode::adaptive) return decide_adaptive(ranking, layout, machine, unpriced, choice_of);
-  decision.contenders =
-      with_programs_methods(contenders_of(std::span<const Candidate>(ranking), planner, choice_of), true);
-  add_unpriced(unpriced, decision.contenders);
+  const std::span<const Candidate> ranked(ranking);
+  if (planner == PlannerMode::adaptive) {
+    const auto& best = ranking.front();
+    const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout));
+    decision.contenders = contenders_to_try(ranked, unpriced, true, choice_of, [&](const Candidate& each) {
+      return &each == &best || (ties.contains(each.strategy) && are_data_alike(each, best));
+    });
+  } else {
+    decision.contenders = with_programs_methods(contenders_of(ranked, planner, choice_of), true);
+    try_behind(decision.strategy, unpriced, decision.contenders);
+  }
   return decision;
 }
 

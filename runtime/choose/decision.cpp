@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "model/base/text.hpp"
 #include "model/cost/cost.hpp"
@@ -87,6 +88,32 @@ std::vector<Contender> with_programs_methods(std::span<const Contender> by_price
   }
   for (const auto& contender : by_price) add(contender);
   return result;
+}
+
+std::vector<Contender> contenders_to_try(std::span<const Candidate> ranking, const std::string& twin,
+                                         bool has_library_call,
+                                         const std::function<Contender(const Candidate&)>& contender_of,
+                                         const std::function<bool(const Candidate&)>& is_tried) {
+  const auto tried = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
+  auto contenders = with_programs_methods(tried, has_library_call);
+  std::erase_if(contenders, [&](const Contender& contender) {
+    const auto strategy = parse_strategy(contender.strategy);
+    const auto same = std::ranges::find_if(ranking, [&](const Candidate& each) {
+      return each.strategy.route == strategy.route && as_run(each) == strategy;
+    });
+    return same != ranking.end() && !is_tried(*same);
+  });
+  try_behind(tried.front().strategy, twin, contenders);
+  if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
+  return contenders;
+}
+
+void try_behind(const std::string& incumbent, const std::string& strategy, std::vector<Contender>& contenders) {
+  if (strategy.empty() || strategy == incumbent) return;
+  const auto known = std::ranges::find(contenders, strategy, &Contender::strategy);
+  const auto added = known != contenders.end() ? *known : Contender{strategy, {}, contenders.front().survey_interval};
+  if (known != contenders.end()) contenders.erase(known);
+  contenders.insert(std::ranges::find(contenders, incumbent, &Contender::strategy) + 1, added);
 }
 
 PlannerMode planner_mode(const Context& context, std::optional<PlannerMode> wanted) {

@@ -84,18 +84,18 @@ std::vector<Contender> contenders_of(
 /// @param has_library_call  has the MPI library a call for such exchanges?
 std::vector<Contender> with_programs_methods(std::span<const Contender> by_price, bool has_library_call);
 
-/// Leaves out contenders of the ranking that are not to be tried: prices show that they are slower, or exceed a limit.
-template <class IsTried>
-void leave_out_clear(std::vector<Contender>& contenders, std::span<const Candidate> ranking, IsTried is_tried) {
-  std::erase_if(contenders, [&](const Contender& contender) {
-    const auto strategy = parse_strategy(contender.strategy);
-    const auto is_same = [&](const Candidate& each) {
-      return each.strategy.route == strategy.route && as_run(each) == strategy;
-    };
-    const auto same = std::ranges::find_if(ranking, is_same);
-    return same != ranking.end() && !is_tried(*same);
-  });
-}
+/// The contenders of `adaptive`: the methods of programs without Commpass, of which the first one is the baseline, the
+/// first of the ranking, which runs between trials, and those that may be tried. Methods stay out where prices show
+/// that they are slower, or exceed a limit.
+/// @param twin      is tried behind the first of the ranking, whatever its price; empty: none is
+/// @param is_tried  those of the ranking
+std::vector<Contender> contenders_to_try(std::span<const Candidate> ranking, const std::string& twin,
+                                         bool has_library_call,
+                                         const std::function<Contender(const Candidate&)>& contender_of,
+                                         const std::function<bool(const Candidate&)>& is_tried);
+
+/// Puts a strategy behind the incumbent, with the price that it may have among the contenders. Empty: none is put.
+void try_behind(const std::string& incumbent, const std::string& strategy, std::vector<Contender>& contenders);
 
 /// The times of contenders, and the fastest, for people. @param sample  see explain (trial_timer.hpp)
 std::string explain(TrialTimer& trials, std::span<const Contender> contenders, const std::string& sample = "");

@@ -59,11 +59,11 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
-/// The contenders that a program's exchanges try: the first of the ranking, those that prices cannot tell from it, and
-/// before them the methods of programs without Commpass that have no price or tie. None where all prices are clear.
-template <class ContenderOf>
+/// The contenders that a program's exchanges try: the first of the ranking, that one through memory of a node, and
+/// those that prices cannot tell from it. None where all prices are clear.
 std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const Layout& layout, const Machine& machine,
-                                       const SelectionOptions& options, ContenderOf contender_of) {
+                                       const SelectionOptions& options,
+                                       const std::function<Contender(const Candidate&)>& contender_of) {
   constexpr Bytes buffered_bytes_max = Bytes{8} << 20;
   const auto ties = find_ties(ranking, uncertainty_for_trials(machine, layout), options.calls);
   const auto is_affordable = [&](const Candidate& each) {
@@ -74,21 +74,11 @@ std::vector<Contender> tied_contenders(std::span<const Candidate> ranking, const
     return &each == ranking.data() || (ties.contains(each.strategy) && is_affordable(each) &&
                                        each.buffered_bytes_max.value_or(0) <= buffered_bytes_max);
   };
-  auto tied = contenders_of(ranking, PlannerMode::adaptive, contender_of, is_tried);
-  if (tied.size() < 2) return {};
-  auto contenders = with_programs_methods(tied, NeighborhoodCollective::is_available());
-  leave_out_clear(contenders, ranking, is_tried);
-  // The library's call, standard, the incumbent, and that one through memory of a node are the first ones.
-  const auto& incumbent = tied.front().strategy;
-  const auto shared = through_node_memory(parse_strategy(incumbent));
-  if (shared && to_string(*shared) != incumbent && may_share_memory() && layout.max_ppn() > 1) {
-    const auto priced = std::ranges::find(tied, to_string(*shared), &Contender::strategy);
-    std::erase_if(contenders, [&](const Contender& each) { return each.strategy == to_string(*shared); });
-    contenders.insert(std::ranges::find(contenders, incumbent, &Contender::strategy) + 1,
-                      priced == tied.end() ? Contender{to_string(*shared)} : *priced);
-  }
-  if (contenders.size() > most_timed(PlannerMode::adaptive)) contenders.resize(most_timed(PlannerMode::adaptive));
-  return contenders;
+  if (std::ranges::count_if(ranking, is_tried) < 2) return {};
+  const auto shared = may_share_memory() && layout.max_ppn() > 1 ? through_node_memory(as_run(ranking.front()))
+                                                                 : std::optional<Strategy>();
+  return contenders_to_try(ranking, shared ? to_string(*shared) : "", NeighborhoodCollective::is_available(),
+                           contender_of, is_tried);
 }
 
 Decision decision_of(const Alternatives& alternatives, const Layout& layout, const Machine& machine,
