@@ -109,9 +109,49 @@ WEAK int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MP
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, &request), request);
 }
+WEAK int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                      MPI_Datatype type, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return complete(PMPI_Ialltoall(send, send_count, send_type, receive, count, type, comm, &request), request);
+}
+WEAK int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offsets[], MPI_Datatype send_type,
+                       void* receive, const int counts[], const int offsets[], MPI_Datatype type, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return complete(
+      PMPI_Ialltoallv(send, send_counts, send_offsets, send_type, receive, counts, offsets, type, comm, &request),
+      request);
+}
+WEAK int MPI_Alltoallw(const void* send, const int send_counts[], const int send_offsets[],
+                       const MPI_Datatype send_types[], void* receive, const int counts[], const int offsets[],
+                       const MPI_Datatype types[], MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return complete(
+      PMPI_Ialltoallw(send, send_counts, send_offsets, send_types, receive, counts, offsets, types, comm, &request),
+      request);
+}
 WEAK int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Comm_idup(comm, result, &request), request);
 }
+
+#ifdef COMMPASS_YIELD_BEHIND_PRELOADED
+// Preloaded behind libcommpass-mpi, whose calls of PMPI come here, too.
+#define BEHIND(call) decltype(MPI_##call) PMPI_##call __attribute__((alias("MPI_" #call)));
+BEHIND(Wait)
+BEHIND(Waitall)
+BEHIND(Probe)
+BEHIND(Recv)
+BEHIND(Barrier)
+BEHIND(Bcast)
+BEHIND(Allreduce)
+BEHIND(Allgather)
+BEHIND(Gather)
+BEHIND(Gatherv)
+BEHIND(Reduce_scatter_block)
+BEHIND(Alltoall)
+BEHIND(Alltoallv)
+BEHIND(Alltoallw)
+BEHIND(Comm_dup)
+#endif
 
 }  // extern "C"
