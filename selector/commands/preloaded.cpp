@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <system_error>
+
+#include "model/base/text.hpp"
+#include "selector/commands/needed_libraries.hpp"
 
 namespace commpass {
 
@@ -45,6 +52,11 @@ std::size_t skip_starter(const std::vector<std::string>& words, std::size_t at, 
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 }  // namespace
 
 std::size_t find_launcher(const std::vector<std::string>& words) {
@@ -66,6 +78,24 @@ MpiKind kind_of_library(const std::string& contents) {
   // version.
   if (contains(contents, "libmpich.so.12") || contains(contents, "libmpi.so.12")) return MpiKind::mpich;
   return contains(contents, "libmpi.so") ? MpiKind::open_mpi : MpiKind::unknown;
+}
+
+bool is_any_linked_with_abi(std::span<const std::string> words) {
+  const char* const path = std::getenv("PATH");
+  const auto folders = split(path ? path : "", ':');
+  const auto file_of = [&](const std::string& word) {
+    if (contains(word, "/")) return word;
+    for (const auto& folder : folders)
+      if (auto file = std::filesystem::path(folder) / word; is_file(file)) return file.string();
+    return std::string();
+  };
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    const auto name = file_of(word);
+    if (!is_file(name)) return false;
+    std::ifstream file(name, std::ios::binary);
+    return std::ranges::any_of(needed_libraries(file),
+                               [](const auto& library) { return library.starts_with("libmpi_abi.so"); });
+  });
 }
 
 const char* name_of(MpiKind kind) {

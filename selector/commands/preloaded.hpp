@@ -1,6 +1,7 @@
 // How a launcher is told to start its ranks with libcommpass-mpi before the MPI library.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,10 @@ MpiKind kind_of_launcher(const std::string& version);
 MpiKind kind_of_library(const std::string& contents);
 /// "Open MPI", "MPICH", "an MPI library that is not known".
 const char* name_of(MpiKind kind);
+
+/// Is one of these words the name of a program, in PATH or a path, that is linked with the ABI of the MPI standard
+/// (MPI 5.0, section 20.2.1: a library named mpi_abi)?
+bool is_any_linked_with_abi(std::span<const std::string> words);
 
 /// A command line, and the variables to set for it.
 struct Preloaded {

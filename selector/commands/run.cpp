@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <thread>
 #include <tuple>
 
@@ -35,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto* library_name = "libcommpass-mpi.so";
+constexpr auto *library_name = "libcommpass-mpi.so", *abi_library_name = "libcommpass-mpi-abi.so";
 
 struct Started {
   std::vector<std::string> words;
@@ -48,21 +49,24 @@ struct Started {
                   "behind --: the launcher, the program and their arguments",
                   {.required = true, .offer = Offer::programs}},
                  {"--only", &only, "take over these calls alone, as alltoallv,neighbor_alltoallv (COMMPASS_MPI_CALLS)"},
-                 {"--library", &library, fmt::format("the {} to use; else the one beside this program", library_name)},
+                 {"--library", &library,
+                  fmt::format("the {} or {} to use; else the one beside this program", library_name, abi_library_name)},
                  {"--print", &print, "print the command line and run nothing"}});
   }
 };
 
 /// That of the build tree or of the installation that this program belongs to. @throws InputError
-std::string library_beside_this() {
+std::string library_beside_this(const std::string& name) {
   std::error_code ignored;
   const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const auto* folder : {"../preload", COMMPASS_LIBRARIES_FROM_PROGRAMS}) {
-    const auto found = fs::weakly_canonical(here / folder / library_name, ignored);
+    const auto found = fs::weakly_canonical(here / folder / name, ignored);
     if (fs::exists(found, ignored)) return found.string();
   }
-  throw InputError(library_name, "it is not beside " + here.string(),
-                   "build Commpass with MPI (-DCOMMPASS_MPI=ON), or name the library by --library");
+  throw InputError(
+      name, "it is not beside " + here.string(),
+      fmt::format("build Commpass with {}, or name the library by --library",
+                  name == abi_library_name ? "the ABI of MPI 5 (-DCOMMPASS_MPI_ABI=ON)" : "MPI (-DCOMMPASS_MPI=ON)"));
 }
 
 /// What a launcher says of itself; nothing where it cannot be started.
@@ -91,7 +95,12 @@ std::vector<std::string> set_variables(const std::vector<std::pair<std::string, 
 }
 
 Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std::string>> variables) {
-  auto library = started.library.empty() ? library_beside_this() : fs::absolute(started.library).string();
+  const auto launcher = find_launcher(started.words);
+  const auto library_for = [&] {
+    const auto words = std::span(started.words).subspan(launcher < started.words.size() ? launcher + 1 : 0);
+    return library_beside_this(is_any_linked_with_abi(words) ? abi_library_name : library_name);
+  };
+  auto library = started.library.empty() ? library_for() : fs::absolute(started.library).string();
   if (!started.only.empty()) variables.emplace_back("COMMPASS_MPI_CALLS", started.only);
   for (const auto& [name, value] : variables)
     parse_environment({fmt::format("{}={}", name, value)});  // throws if it is wrong
@@ -100,11 +109,11 @@ Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std
                      "name a library without them by --library, which may be a link to this one");
   const auto built_with = kind_of_library(read_file(library));
   auto kind = MpiKind::unknown;
-  if (const auto place = find_launcher(started.words); place < started.words.size()) {
-    kind = kind_of_launcher(version_of(started.words[place]));
+  if (launcher < started.words.size()) {
+    kind = kind_of_launcher(version_of(started.words[launcher]));
     if (kind != MpiKind::unknown && built_with != MpiKind::unknown && kind != built_with)
       throw InputError(
-          started.words[place],
+          started.words[launcher],
           fmt::format("it starts programs of {}, and {} is for {}", name_of(kind), library, name_of(built_with)),
           "use the commpass, or by --library the library, that was built with the program's MPI library");
   }

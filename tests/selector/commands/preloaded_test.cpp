@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "selector/commands/needed_libraries.hpp"
+
 namespace commpass {
 namespace {
 
@@ -54,6 +60,23 @@ TEST(Preloading, GoesByTheEnvironmentElsewhere) {
     ASSERT_EQ(line.variables.size(), 2U);
     EXPECT_EQ(line.variables[1], (std::pair<std::string, std::string>{"LD_PRELOAD", "/l.so"}));
   }
+}
+
+TEST(NeededLibraries, AreThoseOfAProgram) {
+  std::ifstream own("/proc/self/exe", std::ios::binary);
+  const auto found = needed_libraries(own);
+  EXPECT_TRUE(std::ranges::any_of(found, [](const auto& name) { return name.starts_with("libc.so"); }));
+}
+
+TEST(NeededLibraries, AreNoneOfOtherFiles) {
+  std::ifstream own("/proc/self/exe", std::ios::binary);
+  std::string contents(std::size_t{1} << 12, '\0');
+  own.read(contents.data(), static_cast<std::streamsize>(contents.size()));
+  for (const auto& text : {std::string(), std::string("#!/bin/sh\n"), contents.substr(0, 70), contents}) {
+    std::istringstream file(text);
+    EXPECT_TRUE(needed_libraries(file).empty());
+  }
+  EXPECT_FALSE(is_any_linked_with_abi(Words{"-n", "4", "sh", "/", "/none", "/proc/self/exe"}));
 }
 
 TEST(MpiKinds, AreToldApart) {
