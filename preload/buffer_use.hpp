@@ -4,16 +4,9 @@
 #include <mpi.h>
 
 #include "preload/taken_communicator.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass {
-
-/// Does the MPI library refuse one buffer for both before it sends anything? Where it does not, each rank would stay
-/// with it alone, and wait for those that did not.
-#ifdef MPICH_VERSION
-inline constexpr bool refuses_one_buffer = true;
-#else
-inline constexpr bool refuses_one_buffer = false;
-#endif
 
 struct BufferUse {
   bool is_in_place = false, is_aliased = false;
@@ -25,7 +18,10 @@ struct BufferUse {
 template <class IsSameBlock>
 BufferUse use_of(const void* sendbuf, const void* recvbuf, MPI_Comm comm, IsSameBlock is_same_block) {
   if (sendbuf == MPI_IN_PLACE) return {.is_in_place = true};
-  if (!refuses_one_buffer || sendbuf != recvbuf || sendbuf == MPI_BOTTOM || comm == MPI_COMM_NULL) return {};
+  if (sendbuf != recvbuf || sendbuf == MPI_BOTTOM || comm == MPI_COMM_NULL) return {};
+  // MPICH refuses one buffer for both before it sends anything. With any other library each rank would stay with it
+  // alone, and wait for those that did not.
+  if (!is_mpich()) return {};
   const int peers = peers_in(comm);
   for (int peer = 0; peer < peers; ++peer)
     if (is_same_block(peer)) return {.is_aliased = true};

@@ -1,11 +1,15 @@
 // Calls by which a program begins and ends with MPI and with communicators: settings are agreed on, objects of
 // communicators are freed, and the records of their calls are written.
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#ifdef COMMPASS_MPI_ABI
+#include "preload/abi/find_function.hpp"
+#endif
 #include "preload/planned_requests.hpp"
 #include "preload/record_file.hpp"
 #include "preload/report.hpp"
@@ -18,10 +22,35 @@ namespace {
 
 bool is_within_reach = false;  // NOLINT: of the process, whose MPI_Init is ours
 
+#ifdef COMMPASS_MPI_ABI
+constexpr bool is_for_abi = true;
+using commpass::find_function;
+#else
+constexpr bool is_for_abi = false;
+void* find_function(const char* name) { return dlsym(RTLD_NEXT, name); }
+#endif
+
+/// The file of the MPI library that this process runs with; empty: it has none, or it is a part of the program.
+std::string_view mpi_file() {
+  Dl_info found{};
+  void* const function = find_function("PMPI_Init");
+  if (!function || dladdr(function, &found) == 0 || !found.dli_fname) return {};
+  const std::string_view path = found.dli_fname;
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+/// Is that library of the kind that we are built for? One with the ABI of the standard is called mpi_abi (MPI 5.0
+/// §20.2.1).
+bool fits_mpi_library() {
+  const auto file = mpi_file();
+  return file.find("mpi_abi") != std::string_view::npos ? is_for_abi : !is_for_abi;
+}
+
 /// At the process's end, when nothing may be allocated any more.
 [[gnu::destructor]] void tell_of_calls_out_of_reach() {
   int is_initialized = 0;
-  if (is_within_reach || PMPI_Initialized(&is_initialized) != MPI_SUCCESS || !is_initialized) return;
+  if (is_within_reach || !fits_mpi_library() || PMPI_Initialized(&is_initialized) != MPI_SUCCESS || !is_initialized)
+    return;
   const char *const mode = std::getenv("COMMPASS_MPI"), *const verbose = std::getenv("COMMPASS_VERBOSE");
   const bool is_told = mode && (std::string_view(mode) == "record" ||
                                 (std::string_view(mode) != "off" && verbose && std::string_view(verbose) == "1"));
@@ -55,8 +84,9 @@ void end_communicator(const MPI_Comm* comm) {
   commpass::release(*comm);
 }
 
-/// When MPI is initialised.
+/// When MPI is initialised. A library of the other kind has other handles: its calls are passed on as they are.
 void begin_all() {
+  if (!fits_mpi_library()) return commpass::tell_of_other_library(is_for_abi, mpi_file());
   commpass::agree_on_settings();
   if (commpass::settings().mode != commpass::Interposition::off) commpass::begin_taking();
   int key = MPI_KEYVAL_INVALID;
@@ -87,7 +117,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 #if MPI_VERSION >= 4
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  commpass::tell_of_session();
+  if (fits_mpi_library()) commpass::tell_of_session();
   return PMPI_Session_init(info, handler, session);
 }
 #endif

@@ -113,6 +113,24 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return may_be_planned() ? planned::get_status(request, flag, status) : PMPI_Request_get_status(request, flag, status);
 }
 
+#ifdef COMMPASS_MPI_ABI
+int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  return may_be_planned() ? planned::get_status_all(count, requests, flag, statuses)
+                          : PMPI_Request_get_status_all(count, requests, flag, statuses);
+}
+
+int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  return may_be_planned() ? planned::get_status_any(count, requests, index, flag, status)
+                          : PMPI_Request_get_status_any(count, requests, index, flag, status);
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request* requests, int* completed, int* indices,
+                                MPI_Status* statuses) {
+  return may_be_planned() ? planned::get_status_some(count, requests, completed, indices, statuses)
+                          : PMPI_Request_get_status_some(count, requests, completed, indices, statuses);
+}
+#endif
+
 #if MPI_VERSION >= 4
 #undef COMMPASS_COUNT
 #undef COMMPASS_TAKEN

@@ -240,8 +240,13 @@ void drop_planned(MPI_Request request) {
 }
 
 bool may_plan(InterposedCall kind) {
-  // MPI 4.1 has more calls that ask for requests (MPI_Request_get_status_all), which would not see plans.
+  // MPI 4.1 has more calls that ask for requests (MPI_Request_get_status_all), whose parameters differ between
+  // libraries; those of the ABI see plans.
+#ifdef COMMPASS_MPI_ABI
+  constexpr bool are_all_calls_seen = true;
+#else
   constexpr bool are_all_calls_seen = MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION == 0);
+#endif
   return are_all_calls_seen && settings().mode >= Interposition::on &&
          settings().is_taken[static_cast<std::size_t>(kind)] && !is_inside();
 }

@@ -213,6 +213,11 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
 int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
 int get_status(MPI_Request request, int* flag, MPI_Status* status);
+#ifdef COMMPASS_MPI_ABI  // of MPI 4.1
+int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses);
+int get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+int get_status_some(int count, const MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
+#endif
 int free(MPI_Request* request);
 
 }  // namespace commpass::planned

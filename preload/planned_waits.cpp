@@ -204,6 +204,45 @@ int get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
+#ifdef COMMPASS_MPI_ABI
+int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  std::vector<MPI_Request> given(requests, requests + count);
+  Requests of(count, given.data());
+  *flag = 0;
+  for (const auto& each : of.ours())
+    if (!each.planned->poll()) return MPI_SUCCESS;
+  return PMPI_Request_get_status_all(count, of.others(), flag, statuses);
+}
+
+int get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  std::vector<MPI_Request> given(requests, requests + count);
+  Requests of(count, given.data());
+  for (const auto& each : of.ours()) {
+    if (!each.planned->poll()) continue;
+    *flag = 1;
+    *index = each.index;
+    set_empty(status);
+    return MPI_SUCCESS;
+  }
+  const int code = PMPI_Request_get_status_any(count, of.others(), index, flag, status);
+  if (*flag && *index == MPI_UNDEFINED && !of.ours().empty()) *flag = 0;  // ours are active
+  return code;
+}
+
+int get_status_some(int count, const MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  std::vector<MPI_Request> given(requests, requests + count);
+  Requests of(count, given.data());
+  const int code = PMPI_Request_get_status_some(count, of.others(), completed, indices, statuses);
+  if (*completed == MPI_UNDEFINED && !of.ours().empty()) *completed = 0;
+  for (const auto& each : of.ours()) {
+    if (!each.planned->poll()) continue;
+    if (statuses != MPI_STATUSES_IGNORE) set_empty(&statuses[*completed]);
+    indices[(*completed)++] = each.index;
+  }
+  return code;
+}
+#endif
+
 int free(MPI_Request* request) {
   if (find_planned(*request)) drop_planned(*request);
   return PMPI_Request_free(request);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "model/base/error.hpp"
@@ -53,6 +54,15 @@ Settings read_settings(std::string& complaint) {
     read = {};
   }
   return read;
+}
+
+/// Does the environment ask for anything, and is this rank 0? Where nothing is agreed.
+bool is_for_this_rank_to_tell() noexcept {
+  try {
+    return read_environment().interposition != Interposition::off && launcher_of(1).rank == 0;
+  } catch (const std::exception&) {
+    return false;  // MPI_Init reports the error
+  }
 }
 
 constexpr double patience_s = 10;
@@ -110,13 +120,17 @@ void tell_of_session() noexcept {
   static std::atomic<bool> is_told = false;
   int is_initialized = 0;
   PMPI_Initialized(&is_initialized);
-  if (is_initialized || is_told.exchange(true)) return;
-  try {
-    if (read_environment().interposition == Interposition::off || launcher_of(1).rank != 0) return;
-  } catch (const std::exception&) {
-    return;  // MPI_Init reports the error
-  }
+  if (is_initialized || is_told.exchange(true) || !is_for_this_rank_to_tell()) return;
   std::fputs("commpass: MPI ran all calls of MPI sessions before MPI_Init, in which libcommpass-mpi begins.\n", stderr);
+}
+
+void tell_of_other_library(bool is_for_abi, std::string_view mpi_file) noexcept {
+  if (!is_for_this_rank_to_tell()) return;
+  std::fprintf(
+      stderr, "commpass: MPI runs all calls: the program's MPI library is %.*s, and %s; preload %s in its place.\n",
+      static_cast<int>(mpi_file.size()), mpi_file.data(),
+      is_for_abi ? "libcommpass-mpi-abi is for the ABI of MPI 5" : "libcommpass-mpi is not for the ABI of MPI 5",
+      is_for_abi ? "libcommpass-mpi" : "libcommpass-mpi-abi");
 }
 
 void agree_on_settings() noexcept {

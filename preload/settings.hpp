@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "selector/environment/environment.hpp"
 #include "selector/environment/interposed_call.hpp"
@@ -34,6 +35,9 @@ const Settings& settings();
 void agree_on_settings() noexcept;
 /// Tells that a session begins where nothing is agreed, if the environment asks for anything. Local; one line of a job.
 void tell_of_session() noexcept;
+/// Tells that the program's MPI library is not of the kind that we are for, if the environment asks for anything.
+/// @param mpi_file  its file
+void tell_of_other_library(bool is_for_abi, std::string_view mpi_file) noexcept;
 /// From now on every call is MPI's.
 void switch_off() noexcept;
 

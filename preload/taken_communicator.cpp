@@ -18,6 +18,7 @@
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/cartesian_topology.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
@@ -324,11 +325,8 @@ std::optional<Mending> make_mending(InterposedCall kind, BlockCall call, const C
   const auto order_of = [&](BlockForm form) { return find_matching_order(self, is_grid, {form, call.way}); };
   const auto [sources, destinations] = degrees_in(comm);
   const bool matches_wrongly = may_have_twice(comm) && order_of(call.form) != MatchingOrder::right;
-#ifdef MPICH_VERSION  // issue 6233: of the function with int counts
-  const bool mixes_counts = call.form == BlockForm::alltoallw && sources != destinations;
-#else
-  const bool mixes_counts = false;
-#endif
+  // Issue 6233 of MPICH: of the function with int counts.
+  const bool mixes_counts = call.form == BlockForm::alltoallw && sources != destinations && is_mpich();
   if (!matches_wrongly && !mixes_counts) return {};
   const auto order = may_have_twice(comm) ? order_of(BlockForm::alltoallw) : MatchingOrder::right;
   if (order == MatchingOrder::other) return {};

@@ -42,15 +42,18 @@ if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # its ranks beyond the cores spin in bl
 endif()
 
 # The program says that all it compared is the same; and rank 0 reports whose calls they were.
-#   commpass_unmodified_tests(NAME PROGRAM RANKS … EXPECT REGEX VARIABLES NAME=VALUE … ARGUMENTS … [YIELDS])
+#   commpass_unmodified_tests(NAME PROGRAM RANKS … EXPECT REGEX VARIABLES NAME=VALUE … ARGUMENTS … LIBRARY TARGET [YIELDS])
 # YIELDS: ranks in calls of the MPI library let others run, which then takes other algorithms.
 function(commpass_unmodified_tests name program)
-  cmake_parse_arguments(PARSE_ARGV 2 test "YIELDS" "EXPECT;REFUSE" "VARIABLES;ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 2 test "YIELDS" "EXPECT;REFUSE;LIBRARY" "VARIABLES;ARGUMENTS")
+  if(NOT test_LIBRARY)
+    set(test_LIBRARY commpass_mpi)
+  endif()
   set(wrong "comparisons failed;other bytes;cannot be preloaded;exited on signal;non-zero;BAD TERMINATION")
   if(test_REFUSE)
     list(APPEND wrong "${test_REFUSE}")
   endif()
-  set(preloaded $<TARGET_FILE:commpass_mpi>)
+  set(preloaded $<TARGET_FILE:${test_LIBRARY}>)
   if(test_YIELDS)
     string(APPEND preloaded "${commpass_yielding}")
   endif()
@@ -121,6 +124,8 @@ commpass_unmodified_tests(persistent_always persistent ${commpass_unmodified_ran
   VARIABLES COMMPASS_MPI=always COMMPASS_MPI_LOSS=1000 EXPECT "${planned}")
 commpass_unmodified_tests(persistent_messages persistent 2 3 ARGUMENTS 20 ours
   VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=standard EXPECT "${planned}" REFUSE "shared")
+commpass_unmodified_tests(persistent_shared persistent 2 ARGUMENTS 20 ours VARIABLES COMMPASS_MPI=always
+  COMMPASS_ALLTOALLV_STRATEGY=standard,shared EXPECT "alltoall_init +2 +[0-9]+ +[0-9]+ +[1-9][^\n]* standard,shared\n")
 commpass_unmodified_tests(persistent_tried persistent 1 2 3 ARGUMENTS 60
   VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000 EXPECT "all comparisons hold")
 commpass_unmodified_tests(persistent_on persistent 2 3 VARIABLES COMMPASS_MPI=on EXPECT "all comparisons hold")
@@ -260,3 +265,6 @@ target_compile_definitions(recorded_test PRIVATE
   "COMMPASS_TEST_MESSAGES_FORTRAN=${commpass_messages_fortran}"
   "COMMPASS_TEST_MPIEXEC=\"env ${commpass_mpi_environment} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}\""
   "COMMPASS_TEST_MPIEXEC_FLAGS=\"${commpass_mpiexec_flags}\"")
+if(TARGET commpass_mpi_abi AND COMMPASS_MPI_LIBRARY STREQUAL mpich)
+  include(preload_abi.cmake)
+endif()

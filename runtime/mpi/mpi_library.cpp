@@ -23,6 +23,17 @@ std::string mpi_library() {
   return text.substr(0, text.find_first_of(",\n"));
 }
 
+bool is_mpich() {
+#if defined(COMMPASS_MPI_ABI)
+  static const bool is_named = mpi_library_text().find("MPICH") != std::string::npos;
+  return is_named;
+#elif defined(MPICH_VERSION)
+  return true;
+#else
+  return false;
+#endif
+}
+
 namespace {
 
 /// Answer of MPIX_Query_…_support.

@@ -17,6 +17,9 @@ std::string mpi_library_text();
 /// Name and version, "Open MPI v4.1.4": that text up to the first comma or the end of the line. @throws MpiError
 std::string mpi_library();
 
+/// Is it MPICH, or a library that was made of it? With the standard's ABI that is known when MPI runs. @throws MpiError
+bool is_mpich();
+
 /// Does it take addresses of device memory? Asks the extensions of Open MPI and MPICH, where the library has them, and
 /// tries nothing out.
 /// @return nothing: it cannot be asked
