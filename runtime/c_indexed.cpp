@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "commpass/commpass.h"
@@ -77,6 +79,25 @@ int plan_indexed(Owned owned, const std::int64_t* needed, std::int64_t needed_si
   });
 }
 
+/// The numbers that a kernel adds as the operation does: others, if it is no sum, or of other types.
+commpass::NumberType numbers_of(MPI_Datatype type, Bytes bytes, MPI_Op operation) {
+  using commpass::NumberType;
+  const auto is_one_of = [&](std::initializer_list<MPI_Datatype> types) {
+    return std::ranges::find(types, type) != types.end();
+  };
+  if (operation != MPI_SUM) return NumberType::others;
+  const bool is_complex = is_one_of({MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX});
+  if (is_complex || is_one_of({MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})) {
+    const auto of_a_number = static_cast<std::size_t>(is_complex ? bytes / 2 : bytes);
+    if (of_a_number == sizeof(float)) return NumberType::floats;
+    return of_a_number == sizeof(double) ? NumberType::doubles : NumberType::others;
+  }
+  if (!is_one_of({MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG,
+                  MPI_INTEGER, MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T}))
+    return NumberType::others;
+  return bytes == sizeof(std::int32_t) ? NumberType::integers_of_4_bytes : NumberType::integers_of_8_bytes;
+}
+
 /// Adds by an operation of MPI, element after element.
 /// @throws InputError if values are added where they meet, and the operation is not commutative
 template <class Handle>
@@ -94,7 +115,8 @@ commpass::Addition addition(const Handle& exchange, MPI_Datatype type, MPI_Op op
                      "add elements that values are made of");
   const Bytes elements = exchange.value_bytes / element.size();
   const Bytes value_bytes = exchange.value_bytes, most_values = commpass::largest_mpi_count / elements;
-  return [type, operation, elements, value_bytes, most_values](const void* values, void* sums, std::int64_t count) {
+  const auto add = [type, operation, elements, value_bytes, most_values](const void* values, void* sums,
+                                                                         std::int64_t count) {
     const auto* from = static_cast<const std::byte*>(values);
     auto* to = static_cast<std::byte*>(sums);
     while (count > 0) {
@@ -105,6 +127,7 @@ commpass::Addition addition(const Handle& exchange, MPI_Datatype type, MPI_Op op
       count -= some;
     }
   };
+  return {add, numbers_of(type, element.size(), operation)};
 }
 
 }  // namespace

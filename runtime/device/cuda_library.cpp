@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "runtime/device/gpu_library.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass {
@@ -30,7 +30,7 @@ class CudaLibrary final : public GpuLibrary {
     constexpr int device = 2;  // CU_MEMORYTYPE_DEVICE
     return memory_type == device;
   }
-  std::string kernel_image() const override { return copy_pieces_ptx; }
+  std::string kernel_image() const override { return pieces_ptx; }
   const char* error_text(int code) const override {
     const char* text = nullptr;
     return error_string_(code, &text) == 0 && text ? text : "an error that it does not know";

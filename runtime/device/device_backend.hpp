@@ -11,6 +11,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/types.hpp"
+#include "runtime/addition.hpp"
 #include "runtime/execute/memory.hpp"
 
 namespace commpass {
@@ -71,11 +72,14 @@ class DeviceBackend {
 
   /// Begins copies between any memories, of which none overlaps another one or its own source.
   virtual void copy(int device, std::span<const LocalCopy> copies, Stream stream) = 0;
-  /// Why no kernel makes many copies, in a sentence; empty: one does. The first call tries the kernel.
+  /// Why kernels make neither many copies nor additions, in a sentence; empty: they do. The first call tries them.
   virtual std::string why_no_kernel(int device) = 0;
   /// Begins copies, as copy(), by one kernel. Only if why_no_kernel() is empty.
   /// @param copies  in pinned memory, unchanged until they are done. Their ends are memory of the device or pinned
   virtual void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) = 0;
+  /// Likewise, begins to add the numbers of each piece to those where it goes, whose targets do not overlap.
+  /// @param numbers  not others; they are aligned
+  virtual void add_by_kernel(int device, std::span<const LocalCopy> pieces, NumberType numbers, Stream stream) = 0;
   /// The event completes after the present work of the stream.
   virtual void record(int device, Event event, Stream stream) = 0;
   /// Later work of the stream waits for the event.

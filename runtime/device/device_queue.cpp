@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/device/staged_bytes.hpp"
 
 namespace commpass {
@@ -58,9 +58,17 @@ void DeviceQueue::copy(std::span<const LocalCopy> copies, Ends ends) {
 }
 
 void DeviceQueue::copy_by_kernel(std::span<const LocalCopy> copies) {
-  auto* const table = make_room(copies.size());
-  std::ranges::copy(copies, table);
-  device_.backend->copy_by_kernel(device_.number, {table, copies.size()}, own_);
+  device_.backend->copy_by_kernel(device_.number, table_of(copies), own_);
+}
+
+void DeviceQueue::add_by_kernel(std::span<const LocalCopy> pieces, NumberType numbers) {
+  if (!pieces.empty()) device_.backend->add_by_kernel(device_.number, table_of(pieces), numbers, own_);
+}
+
+std::span<const LocalCopy> DeviceQueue::table_of(std::span<const LocalCopy> pieces) {
+  auto* const table = make_room(pieces.size());
+  std::ranges::copy(pieces, table);
+  return {table, pieces.size()};
 }
 
 /// After the part of the table that kernels may still read.

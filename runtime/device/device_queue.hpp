@@ -35,6 +35,9 @@ class DeviceQueue {
   bool packs(std::size_t pieces, Bytes bytes);
   /// Makes all copies by the kernel, even if why_no_kernel() has a reason against it.
   void copy_by_kernel(std::span<const LocalCopy> copies);
+  /// Begins to add the numbers of each piece to those where it goes, whose targets do not overlap. Only if
+  /// why_no_kernel() is empty, and between memories that kernels reach.
+  void add_by_kernel(std::span<const LocalCopy> pieces, NumberType numbers);
   /// Later work of the user's stream waits for the copies that were begun.
   void let_user_follow();
   /// Waits for the copies that were begun.
@@ -43,13 +46,14 @@ class DeviceQueue {
  private:
   void release() noexcept;
   bool has_kernel();
+  std::span<const LocalCopy> table_of(std::span<const LocalCopy> pieces);
   LocalCopy* make_room(std::size_t pieces);
 
   Device device_;
   DeviceBackend::Stream users_, own_ = nullptr;
   DeviceBackend::Event users_work_ = nullptr, own_work_ = nullptr;
   std::optional<bool> has_kernel_{};  ///< absent: not asked yet
-  Memory::Buffer table_;              ///< of pieces that kernels copy, in pinned memory
+  Memory::Buffer table_;              ///< of pieces that kernels copy or add, in pinned memory
   std::size_t room_ = 0, used_ = 0;   ///< in pieces; kernels may read the used ones until wait()
 };
 

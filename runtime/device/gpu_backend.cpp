@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/device/gpu_library.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 
 namespace commpass {
 
@@ -106,27 +106,28 @@ class GpuBackend final : public DeviceBackend {
       if (bytes > 0) check("copy", library_->copy(to, from, bytes, stream));
   }
   std::string why_no_kernel(int device) override {
-    auto& kernel = kernels_.at(static_cast<std::size_t>(device));
-    std::call_once(kernel.is_tried, [&] {
+    auto& kernels = kernels_.at(static_cast<std::size_t>(device));
+    std::call_once(kernels.are_tried, [&] {
       try {
-        load(device, kernel);
-        kernel.trouble = fault_of_kernel(*this, device);
+        load(device, kernels);
+        kernels.trouble = fault_of_kernels(*this, device);
       } catch (const DeviceError& error) {
-        kernel.trouble = error.what();
+        kernels.trouble = error.what();
       }
     });
-    return kernel.trouble;
+    return kernels.trouble;
   }
   void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) override {
-    constexpr unsigned threads = 128, pieces_of_block = threads / 32, blocks_max = 1024;
     const LocalCopy* pieces = copies.data();
     unsigned long long count = copies.size();
     std::array<void*, 2> arguments{&pieces, &count};
-    const auto blocks = std::clamp<unsigned long long>((count + pieces_of_block - 1) / pieces_of_block, 1, blocks_max);
-    const OnDevice on(*this, device);
-    check("start the kernel that copies pieces",
-          call_.launch(kernels_.at(static_cast<std::size_t>(device)).function, static_cast<unsigned>(blocks), 1, 1,
-                       threads, 1, 1, 0, stream, arguments.data(), nullptr));
+    launch(device, &Kernels::copying, copies.size(), arguments.data(), stream);
+  }
+  void add_by_kernel(int device, std::span<const LocalCopy> additions, NumberType numbers, Stream stream) override {
+    const LocalCopy* pieces = additions.data();
+    unsigned long long count = additions.size(), type = static_cast<unsigned long long>(numbers);
+    std::array<void*, 3> arguments{&pieces, &count, &type};
+    launch(device, &Kernels::adding, additions.size(), arguments.data(), stream);
   }
   void record(int device, Event event, Stream stream) override {
     const OnDevice on(*this, device);
@@ -177,12 +178,12 @@ class GpuBackend final : public DeviceBackend {
     void* before_ = nullptr;
   };
 
-  /// The kernel of one device.
-  struct Kernel {
-    std::once_flag is_tried;
-    std::string image;  ///< which a library may read as long as the kernel is used
-    void* function = nullptr;
-    std::string trouble;  ///< why it is not used
+  /// Those of one device.
+  struct Kernels {
+    std::once_flag are_tried;
+    std::string image;  ///< which a library may read as long as the kernels are used
+    void *copying = nullptr, *adding = nullptr;
+    std::string trouble;  ///< why they are not used
   };
 
   void check(const char* what, int code) const {
@@ -208,18 +209,28 @@ class GpuBackend final : public DeviceBackend {
     }
   }
 
-  /// Loads the kernel until the process ends.
-  void load(int device, Kernel& kernel) {
+  /// Loads the kernels until the process ends.
+  void load(int device, Kernels& kernels) {
     const OnDevice on(*this, device);
-    kernel.image = library_->kernel_image();
+    kernels.image = library_->kernel_image();
     void* module = nullptr;
-    check("load the kernel that copies pieces", call_.load_module(&module, kernel.image.c_str()));
-    check("find the kernel that copies pieces", call_.get_kernel(&kernel.function, module, copy_pieces_name));
+    check("load the kernels for pieces", call_.load_module(&module, kernels.image.c_str()));
+    check("find the kernel that copies pieces", call_.get_kernel(&kernels.copying, module, copy_pieces_name));
+    check("find the kernel that adds pieces", call_.get_kernel(&kernels.adding, module, add_pieces_name));
+  }
+
+  void launch(int device, void* Kernels::*kernel, std::size_t pieces, void** arguments, Stream stream) {
+    constexpr unsigned threads = 128, pieces_of_block = threads / 32, blocks_max = 1024;
+    const auto blocks = std::clamp<std::size_t>((pieces + pieces_of_block - 1) / pieces_of_block, 1, blocks_max);
+    const OnDevice on(*this, device);
+    check("start a kernel for pieces",
+          call_.launch(kernels_.at(static_cast<std::size_t>(device)).*kernel, static_cast<unsigned>(blocks), 1, 1,
+                       threads, 1, 1, 0, stream, arguments, nullptr));
   }
 
   std::unique_ptr<GpuLibrary> library_;
   const GpuFunctions& call_;
-  std::array<Kernel, most_devices> kernels_;
+  std::array<Kernels, most_devices> kernels_;
 };
 
 }  // namespace

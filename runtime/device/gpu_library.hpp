@@ -97,9 +97,9 @@ class GpuLibrary {
   virtual bool is_known_to_mpi() const = 0;
   /// Is it the memory type of a device?
   virtual bool is_on_device(int memory_type) const = 0;
-  /// The kernel that makes many copies (piece_kernel.hpp), for the device of the calling thread, as load_module takes
-  /// it.
-  /// @throws DeviceError if there is none
+  /// The kernels that copy and add many pieces (piece_kernels.hpp), for the device of the calling thread, as
+  /// load_module takes it.
+  /// @throws DeviceError if there are none
   virtual std::string kernel_image() const = 0;
   virtual const char* error_text(int code) const = 0;
   /// Clears the last error, after a call that was expected to fail.

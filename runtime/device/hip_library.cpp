@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runtime/device/gpu_library.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass {
@@ -53,9 +53,8 @@ class Program {
  private:
   void check(const char* what, int code) const {
     if (code != 0)
-      throw DeviceError(
-          fmt::format("HIP: its compiler hipRTC could not {} the kernel that copies pieces: {} (code {}).", what,
-                      functions_.error_text(code), code));
+      throw DeviceError(fmt::format("HIP: its compiler hipRTC could not {} the kernels for pieces: {} (code {}).", what,
+                                    functions_.error_text(code), code));
   }
 
   const HipCompilerFunctions& functions_;
@@ -66,8 +65,7 @@ class Program {
 /// @throws DeviceError where there is no such compiler, or it fails
 std::string compile_for_hip(const char* source) {
   static const auto functions = find_compiler();
-  if (!functions)
-    throw DeviceError("HIP: there is no libhiprtc.so, which would compile the kernel that copies pieces.");
+  if (!functions) throw DeviceError("HIP: there is no libhiprtc.so, which would compile the kernels for pieces.");
   return Program(*functions, source).compile();
 }
 
@@ -94,7 +92,7 @@ class HipLibrary final : public GpuLibrary {
   const char* name() const override { return hip_name; }
   bool is_known_to_mpi() const override { return takes_hip_memory().value_or(false); }
   bool is_on_device(int memory_type) const override { return memory_type == on_device_; }
-  std::string kernel_image() const override { return compile_for_hip(copy_pieces_hip); }
+  std::string kernel_image() const override { return compile_for_hip(pieces_hip); }
   const char* error_text(int code) const override { return error_string_(code); }
   void forget_error() const override { last_error_(); }
   int copy(std::byte* to, const std::byte* from, std::size_t bytes, void* stream) const override {

@@ -102,12 +102,13 @@ struct IndexedExchange::State {
     void* to;
   };
   /// Those of an exchange that begins. Arrays on devices are copied to host memory.
-  Arrays begin(Direction& way, const void* from, void* to) const {
-    const StagedValues::Place place{device_of(from), device_of(to), users};
+  /// @param adds  to the second array; nothing: values are put there
+  Arrays begin(Direction& way, const void* from, void* to, std::optional<NumberType> adds = {}) const {
+    const StagedValues::Place place{device_of(from), device_of(to), users, adds};
     way.is_on_device = place.from || place.to;
     if (!way.is_on_device) return {way.ways, from, to};
     if (!way.staged || way.staged->place() != place)
-      way.staged = std::make_unique<StagedValues>(way.ways, value_bytes, place, &way == back.get());
+      way.staged = std::make_unique<StagedValues>(way.ways, value_bytes, place);
     way.staged->take(from, to);
     return {way.staged->ways(), way.staged->from(), way.staged->to()};
   }
@@ -211,7 +212,7 @@ void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_va
   auto& s = *state_;
   s.check_idle();
   if (!s.back) throw Error("indexed exchange: the way back was not planned; set IndexedOptions::reverse.");
-  const auto [ways, from, to] = s.begin(*s.back, ghost_values, owned_values);
+  const auto [ways, from, to] = s.begin(*s.back, ghost_values, owned_values, add.numbers());
   auto& summation = s.back->summation;
   summation.add = std::move(add);
   summation.failure = nullptr;

@@ -6,17 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "model/base/types.hpp"
 #include "model/cost/cost_model.hpp"
+#include "runtime/addition.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 #include "runtime/state_pointer.hpp"
 
@@ -38,23 +37,6 @@ struct Contribution {
   Rank destination = 0;
   std::int64_t values = 0;
 };
-
-/// Adds `count` values, one after another, to as many sums. Associative and commutative, up to rounding, unless
-/// IndexedOptions::deterministic asks for one order. It is called as soon as values have come: also in calls that test
-/// or wait for other exchanges, and when the exchange is destroyed in flight. Where it throws, the exchange goes on,
-/// perhaps without the values of that call. The rank throws the first of its exceptions when the exchange is complete.
-using Addition = std::function<void(const void* values, void* sums, std::int64_t count)>;
-
-/// Adds values of one or several numbers each.
-template <class Number>
-Addition addition_of(std::int64_t numbers_of_a_value) {
-  static_assert(std::is_arithmetic_v<Number>, "give an Addition for other types");
-  return [numbers_of_a_value](const void* values, void* sums, std::int64_t count) {
-    const auto* from = static_cast<const Number*>(values);
-    auto* to = static_cast<Number*>(sums);
-    for (std::int64_t i = 0; i < count * numbers_of_a_value; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
-  };
-}
 
 /// How an exchange by indices is chosen and planned.
 struct IndexedOptions {

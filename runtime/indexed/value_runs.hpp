@@ -22,11 +22,11 @@ struct ValueRun {
 
 using ValueRuns = std::vector<ValueRun>;
 
-/// One more value, which makes the last run longer if it follows it on both sides.
-inline void append(ValueRuns& runs, std::int64_t from, std::int64_t to) {
+/// More values, which make the last run longer if they follow it on both sides.
+inline void append(ValueRuns& runs, std::int64_t from, std::int64_t to, std::int64_t count = 1) {
   if (!runs.empty() && runs.back().from + runs.back().count == from && runs.back().to + runs.back().count == to)
-    ++runs.back().count;
-  else runs.push_back({from, to, 1});
+    runs.back().count += count;
+  else runs.push_back({from, to, count});
 }
 
 /// The runs of the way back, in the same order.

@@ -7,7 +7,7 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/execute/pushed_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"

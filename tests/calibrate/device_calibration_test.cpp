@@ -6,7 +6,7 @@
 
 #include "calibrate/devices.hpp"
 #include "runtime/device/emulated_device.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {

@@ -72,6 +72,7 @@ class SimulatedDevices final : public DeviceBackend {
   }
   std::string why_no_kernel(int) override { return "simulated: there is no kernel."; }
   void copy_by_kernel(int, std::span<const LocalCopy>, Stream) override {}
+  void add_by_kernel(int, std::span<const LocalCopy>, NumberType, Stream) override {}
   void record(int, Event, Stream) override {}
   void wait_in_stream(int, Stream, Event) override {}
   void synchronize(int, Stream) override {}

@@ -3,10 +3,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <complex>
 #include <functional>
 #include <numeric>
 #include <span>
 
+#include "commpass/commpass.h"
 #include "model/support.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
@@ -347,6 +349,77 @@ TEST(DeviceIndexed, AddsInTheSameOrderWhereverValuesLie) {
         }
       }
   }
+}
+
+/// A value of each rank, to which all add 1.5, by `start` of an exchange. @return additions by a kernel
+template <class Start>
+std::size_t add_on_device(Start start) {
+  test::StreamCommunicator communicator;
+  std::vector<Index> needed;
+  for (Rank rank = 0; rank < size_of(); ++rank) needed.push_back(rank);
+  auto exchange = communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, needed, sizeof(double),
+                                                {.reverse = true, .deterministic = true});
+  NumbersOf<double> values({2}, true, communicator.users);
+  const std::vector<double> ghosts(needed.size(), 1.5);
+  const auto before = EmulatedDevices::get().additions();
+  start(exchange, ghosts.data(), values.data());
+  exchange.wait();
+  EXPECT_EQ(values.read(), std::vector{2 + 1.5 * size_of()});
+  return EmulatedDevices::get().additions() - before;
+}
+
+TEST(DeviceIndexed, AddsNumbersByAKernelAndOthersOnTheHost) {
+  const auto& devices = EmulatedDevices::get();
+  const auto contributions = static_cast<std::size_t>(size_of());
+  const auto by_numbers = [](IndexedExchange& exchange, const double* ghosts, void* values) {
+    exchange.start_reverse_add(ghosts, static_cast<double*>(values));
+  };
+  add_on_device(by_numbers);  // which tries the kernels
+  const auto copies = devices.copies();
+  EXPECT_EQ(add_on_device(by_numbers), contributions) << "one after another";
+  EXPECT_EQ(devices.copies(), copies) << "values are not read";
+  const auto by_function = [](IndexedExchange& exchange, const double* ghosts, void* values) {
+    exchange.start_reverse_add(ghosts, values, [](const void* from, void* to, std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i) static_cast<double*>(to)[i] += static_cast<const double*>(from)[i];
+    });
+  };
+  EXPECT_EQ(add_on_device(by_function), 0U);
+  EXPECT_GT(devices.copies(), copies);
+}
+
+TEST(DeviceIndexed, AddsByAKernelWhatCGivesAsASumOfNumbers) {
+  const auto profile = std::string(COMMPASS_TEST_PROFILES) + "/lassen.json";
+  const test::UsersStream users;
+  commpass_comm comm = nullptr;
+  ASSERT_EQ(commpass_comm_create(MPI_COMM_WORLD, profile.c_str(), &comm), COMMPASS_SUCCESS) << commpass_error_text();
+  ASSERT_EQ(commpass_comm_use_stream(comm, users.get()), COMMPASS_SUCCESS);
+  const auto check = [&]<class Number>(Number number, MPI_Datatype type, MPI_Op operation, Number wanted,
+                                       bool is_by_kernel) {
+    const std::int64_t needed = 0;
+    commpass_exchange exchange = nullptr;
+    const int own = rank_of() == 0 ? 1 : 0;
+    ASSERT_EQ(commpass_indexed_range_init(0, own, &needed, 1, sizeof number, 1, MPI_INFO_NULL, comm, &exchange),
+              COMMPASS_SUCCESS)
+        << commpass_error_text();
+    NumbersOf<Number> sums(std::vector<Number>(static_cast<std::size_t>(own), number), true, users);
+    const auto before = EmulatedDevices::get().additions();
+    ASSERT_EQ(commpass_start_reverse(&number, sums.data(), type, operation, exchange), COMMPASS_SUCCESS)
+        << commpass_error_text();
+    ASSERT_EQ(commpass_wait(exchange), COMMPASS_SUCCESS) << commpass_error_text();
+    EXPECT_EQ(sums.read(), std::vector<Number>(static_cast<std::size_t>(own), wanted));
+    EXPECT_EQ(EmulatedDevices::get().additions() > before, own == 1 && is_by_kernel);
+    commpass_exchange_free(&exchange);
+  };
+  EmulatedDevices::get().why_no_kernel(0);  // which tries the kernels
+  const int terms = size_of() + 1;
+  check(0.5, MPI_DOUBLE, MPI_SUM, 0.5 * terms, true);
+  check(0.5F, MPI_FLOAT, MPI_SUM, 0.5F * static_cast<float>(terms), true);
+  check(-3, MPI_INT, MPI_SUM, -3 * terms, true);
+  check(std::int64_t{1} << 40, MPI_INT64_T, MPI_SUM, (std::int64_t{1} << 40) * terms, true);
+  check(std::complex<double>(1, -0.5), MPI_C_DOUBLE_COMPLEX, MPI_SUM, std::complex<double>(terms, -0.5 * terms), true);
+  check(7.0, MPI_DOUBLE, MPI_MAX, 7.0, false);
+  check(std::int16_t{2}, MPI_SHORT, MPI_SUM, static_cast<std::int16_t>(2 * terms), false);
+  commpass_comm_free(&comm);
 }
 
 // Calls write only to the ghost values.

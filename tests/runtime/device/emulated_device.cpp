@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runtime/device/find_device.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 
 namespace commpass::test {
@@ -22,6 +22,24 @@ struct Shared {
   int file;
   Bytes bytes;
 };
+
+template <class Number>
+void add_as(const std::byte* from, std::byte* to, std::size_t bytes) {
+  addition_of<Number>(1)(from, to, static_cast<std::int64_t>(bytes / sizeof(Number)));
+}
+
+void add_numbers(NumberType numbers, const std::byte* from, std::byte* to, std::size_t bytes) {
+  switch (numbers) {
+    case NumberType::integers_of_1_byte: return add_as<std::uint8_t>(from, to, bytes);
+    case NumberType::integers_of_2_bytes: return add_as<std::uint16_t>(from, to, bytes);
+    case NumberType::integers_of_4_bytes: return add_as<std::uint32_t>(from, to, bytes);
+    case NumberType::integers_of_8_bytes: return add_as<std::uint64_t>(from, to, bytes);
+    case NumberType::floats: return add_as<float>(from, to, bytes);
+    case NumberType::doubles: return add_as<double>(from, to, bytes);
+    case NumberType::others: break;
+  }
+  throw DeviceError("emulated: no kernel adds such numbers.");
+}
 
 [[noreturn]] void fail(const std::string& what) { throw DeviceError("emulated: " + what + "."); }
 
@@ -150,22 +168,41 @@ void EmulatedDevices::copy(int, std::span<const LocalCopy> copies, Stream stream
 
 std::string EmulatedDevices::why_no_kernel(int device) {
   if (kernel_ == Kernel::absent) return "emulated: there is no kernel.";
-  if (!fault_) fault_ = fault_of_kernel(*this, device);
+  if (!fault_) fault_ = fault_of_kernels(*this, device);
   return *fault_;
 }
 
-// Reads its table when it runs, as a kernel on a GPU does, and fails if the table or an end of a piece is host memory
-// that is not pinned.
+// A kernel reads its table when it runs, and fails if the table or an end of a piece is host memory that is not pinned.
+void EmulatedDevices::check_reach(std::span<const LocalCopy> pieces) const {
+  if (!is_pinned(pieces.data())) fail("a kernel reads a table that is not pinned");
+  for (const auto& [from, to, bytes] : pieces) {
+    if (bytes == 0) continue;
+    for (const std::byte* end : std::initializer_list<const std::byte*>{from, from + bytes - 1, to, to + bytes - 1})
+      if (find(end) == allocations_.end() && !is_pinned(end)) fail("a kernel reaches no memory there");
+  }
+}
+
 void EmulatedDevices::copy_by_kernel(int, std::span<const LocalCopy> copies, Stream stream) {
   pieces_ += copies.size();
   launch(stream, [this, copies] {
-    if (!is_pinned(copies.data())) fail("a kernel reads a table that is not pinned");
-    for (const auto& [from, to, bytes] : copies) {
-      if (bytes == 0) continue;
-      for (const std::byte* end : std::initializer_list<const std::byte*>{from, from + bytes - 1, to, to + bytes - 1})
-        if (find(end) == allocations_.end() && !is_pinned(end)) fail("a kernel reaches no memory there");
-      std::memcpy(inside(to), inside(from), bytes - (kernel_ == Kernel::wrong && bytes % 4 == 3 ? 1 : 0));
-    }
+    check_reach(copies);
+    for (const auto& [from, to, bytes] : copies)
+      if (bytes > 0)
+        std::memcpy(inside(to), inside(from), bytes - (kernel_ == Kernel::copies_wrongly && bytes % 4 == 3 ? 1 : 0));
+  });
+}
+
+void EmulatedDevices::add_by_kernel(int, std::span<const LocalCopy> pieces, NumberType numbers, Stream stream) {
+  additions_ += pieces.size();
+  launch(stream, [this, pieces, numbers] {
+    check_reach(pieces);
+    std::map<const std::byte*, std::size_t> targets;  // of which none may overlap: pieces are added in any order
+    for (const auto& piece : pieces) targets.emplace(piece.to, piece.bytes);
+    if (targets.size() < pieces.size()) fail("two pieces are added to the same numbers at once");
+    for (auto target = targets.begin(); target != targets.end() && std::next(target) != targets.end(); ++target)
+      if (target->first + target->second > std::next(target)->first) fail("targets of additions overlap");
+    for (const auto& [from, to, bytes] : pieces) add_numbers(numbers, inside(from), inside(to), bytes);
+    if (kernel_ == Kernel::adds_wrongly) *inside(pieces.back().to) ^= std::byte{1};
   });
 }
 

@@ -42,6 +42,7 @@ class EmulatedDevices final : public DeviceBackend {
   void copy(int device, std::span<const LocalCopy> copies, Stream stream) override;
   std::string why_no_kernel(int device) override;
   void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) override;
+  void add_by_kernel(int device, std::span<const LocalCopy> pieces, NumberType numbers, Stream stream) override;
   void record(int device, Event event, Stream stream) override;
   void wait_in_stream(int device, Stream stream, Event event) override;
   void synchronize(int device, Stream stream) override;
@@ -49,15 +50,16 @@ class EmulatedDevices final : public DeviceBackend {
   std::byte* open(int device, const DeviceHandle& handle) override;
   void close(int, std::byte* begin) noexcept override { unmap(begin); }
 
-  /// Behaviour of the kernel for pieces.
-  enum class Kernel { right, wrong, absent };
+  /// Behaviour of the kernels for pieces.
+  enum class Kernel { right, copies_wrongly, adds_wrongly, absent };
   void have_kernel(Kernel kernel) {
     kernel_ = kernel;
     fault_.reset();
   }
   bool is_pinned(const void* address) const;
-  /// Pieces that it has copied so far.
+  /// Pieces that it has copied, and added, so far.
   std::size_t pieces() const { return pieces_; }
+  std::size_t additions() const { return additions_; }
   /// A kernel of the user.
   void launch(Stream stream, std::function<void()> kernel);
   /// The mapping of an address for kernels and copies; host addresses are unchanged.
@@ -95,12 +97,13 @@ class EmulatedDevices final : public DeviceBackend {
   std::byte* map(int device, int file, Bytes bytes);
   void unmap(std::byte* memory) noexcept;
   std::shared_ptr<Queue> queue(Stream stream);
+  void check_reach(std::span<const LocalCopy> pieces) const;
 
   Allocations allocations_;
   std::map<Stream, std::shared_ptr<Queue>> queues_{{nullptr, std::make_shared<Queue>()}};
   std::map<Event, std::unique_ptr<Mark>> events_;
   std::map<std::byte*, Pinned> pinned_;
-  std::size_t copies_ = 0, pieces_ = 0, made_ = 0;
+  std::size_t copies_ = 0, pieces_ = 0, additions_ = 0, made_ = 0;
   Kernel kernel_ = Kernel::right;
   std::optional<std::string> fault_{};  ///< of that kernel, once it was tried
 };

@@ -23,7 +23,7 @@ unsigned __nvvm_read_ptx_sreg_ctaid_x() { return blockIdx.x; }  // NOLINT
 unsigned __nvvm_read_ptx_sreg_nctaid_x() { return gridDim.x; }  // NOLINT
 #define __kernel static                                         // NOLINT
 #define __global                                                // NOLINT
-#include "runtime/device/copy_pieces.cl"
+#include "runtime/device/pieces.cl"
 #undef __kernel
 #undef __global
 
@@ -114,15 +114,20 @@ int cuModuleLoadData(void** module, const void* data) {
   return in_context(std::strstr(image, ".version") ? success : invalid_value);
 }
 int cuModuleGetFunction(void** kernel, void* module, const char* name) {
-  *kernel = &fake_gpu_launches;
+  *kernel = find_kernel(name);
   return in_context(module == &image && std::strstr(image, name) ? success : not_found);
 }
 int cuLaunchKernel(void* kernel, unsigned x, unsigned, unsigned, unsigned threads_x, unsigned, unsigned, unsigned,
                    void*, void** arguments, void**) {
   const auto* const pieces = *static_cast<const Piece**>(arguments[0]);
   const auto count = *static_cast<const ulong*>(arguments[1]);
-  run([&] { commpass_copy_pieces(pieces, count); }, x, threads_x);
-  return in_context(kernel == &fake_gpu_launches ? success : invalid_value);
+  const auto type = kernel == &adding_kernel ? *static_cast<const ulong*>(arguments[2]) : 0;
+  run(
+      [&] {
+        kernel == &adding_kernel ? commpass_add_pieces(pieces, count, type) : commpass_copy_pieces(pieces, count);
+      },
+      x, threads_x);
+  return in_context(is_kernel(kernel) ? success : invalid_value);
 }
 
 }  // extern "C"

@@ -5,9 +5,9 @@
 #include "fake_gpu.hpp"
 
 #define __global__  // NOLINT
-#include "runtime/device/copy_pieces.hip"
+#include "runtime/device/pieces.hip"
 // Behind it.
-#include "runtime/device/copy_pieces.cl"
+#include "runtime/device/pieces.cl"
 
 namespace {
 
@@ -104,15 +104,20 @@ int hipModuleLoadData(void** module, const void* data) {
   return on_ours(std::strncmp(image, "code of ", 8) == 0 ? success : invalid_image);
 }
 int hipModuleGetFunction(void** kernel, void* module, const char* name) {
-  *kernel = &fake_gpu_launches;
+  *kernel = find_kernel(name);
   return on_ours(module == &image && std::strstr(image, name) ? success : not_found);
 }
 int hipModuleLaunchKernel(void* kernel, unsigned x, unsigned, unsigned, unsigned threads_x, unsigned, unsigned,
                           unsigned, void*, void** arguments, void**) {
   const auto* const pieces = *static_cast<const Piece**>(arguments[0]);
   const auto count = *static_cast<const unsigned long*>(arguments[1]);
-  run([&] { commpass_copy_pieces(pieces, count); }, x, threads_x);
-  return on_ours(valid(kernel == &fake_gpu_launches));
+  const auto type = kernel == &adding_kernel ? *static_cast<const unsigned long*>(arguments[2]) : 0;
+  run(
+      [&] {
+        kernel == &adding_kernel ? commpass_add_pieces(pieces, count, type) : commpass_copy_pieces(pieces, count);
+      },
+      x, threads_x);
+  return on_ours(valid(is_kernel(kernel)));
 }
 
 }  // extern "C"

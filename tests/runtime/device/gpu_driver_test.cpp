@@ -54,7 +54,7 @@ TEST_P(GpuDriver, TellsItsDevices) {
 TEST_P(GpuDriver, RunsTheKernelThatCopiesPieces) {
   launches() = 0;
   EXPECT_EQ(backend_->why_no_kernel(0), "");
-  EXPECT_EQ(launches(), 3) << "to the device, there, and back";
+  EXPECT_EQ(launches(), 3 + 6) << "to the device, there, and back; and six types of numbers";
   launches() = 0;
   const Device device{backend_.get(), 0};
   constexpr Bytes pieces = 28000;
@@ -70,6 +70,26 @@ TEST_P(GpuDriver, RunsTheKernelThatCopiesPieces) {
       copies, [](const LocalCopy& copy) { return std::equal(copy.from, copy.from + copy.bytes, copy.to); }));
 }
 
+TEST_P(GpuDriver, RunsTheKernelThatAddsPieces) {
+  ASSERT_EQ(backend_->why_no_kernel(0), "");
+  const Device device{backend_.get(), 0};
+  constexpr std::size_t numbers = 10000;
+  const auto memory = device_buffer(device, 2 * numbers * sizeof(double));
+  auto* const values = reinterpret_cast<double*>(memory.get());
+  for (std::size_t i = 0; i < 2 * numbers; ++i) values[i] = 1.0 / static_cast<double>(i + 1);
+  std::vector<LocalCopy> pieces;
+  for (std::size_t i = 0; i < numbers; i += 3)
+    pieces.push_back(
+        {memory.get() + (numbers + i) * sizeof(double), memory.get() + i * sizeof(double), sizeof(double)});
+  launches() = 0;
+  DeviceQueue queue(device, nullptr);
+  queue.add_by_kernel(pieces, NumberType::doubles);
+  queue.wait();
+  EXPECT_EQ(launches(), 1);
+  for (std::size_t i = 0; i < numbers; ++i)
+    EXPECT_EQ(values[i], 1.0 / static_cast<double>(i + 1) + (i % 3 == 0 ? values[numbers + i] : 0)) << i;
+}
+
 TEST_P(GpuDriver, UsesNoKernelThatCopiesWrongly) {
   spoils_kernels() = true;
   EXPECT_NE(backend_->why_no_kernel(0).find("does not copy as it should"), std::string::npos);
@@ -82,8 +102,7 @@ TEST_P(GpuDriver, SaysWhyThereIsNoKernelWhereItsCompilerFails) {
   auto& fails = *static_cast<bool*>(dlsym(compiler_, "fake_hiprtc_fails"));
   fails = true;
   EXPECT_EQ(backend_->why_no_kernel(0),
-            "HIP: its compiler hipRTC could not compile the kernel that copies pieces: HIPRTC_ERROR_COMPILATION (code "
-            "6).");
+            "HIP: its compiler hipRTC could not compile the kernels for pieces: HIPRTC_ERROR_COMPILATION (code 6).");
   fails = false;
   EXPECT_EQ(*static_cast<int*>(dlsym(compiler_, "fake_hiprtc_programs")), 0) << "nothing is left behind";
 }

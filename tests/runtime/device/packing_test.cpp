@@ -3,11 +3,13 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 #include "runtime/communicator.hpp"
 #include "runtime/device/device_machines.hpp"
 #include "runtime/device/device_queue.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/naive_exchange.hpp"
@@ -22,6 +24,11 @@ using test::rank_of;
 using test::size_of;
 using Kernel = EmulatedDevices::Kernel;
 
+std::string name_of(Kernel kernel) {
+  static constexpr std::array names{"Right", "CopiesWrongly", "AddsWrongly", "Absent"};
+  return names.at(static_cast<std::size_t>(kernel));
+}
+
 class Packing : public testing::TestWithParam<Kernel> {
  protected:
   Packing() { devices.have_kernel(GetParam()); }
@@ -31,17 +38,15 @@ class Packing : public testing::TestWithParam<Kernel> {
   const bool has_kernel = GetParam() == Kernel::right;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Packing, testing::Values(Kernel::right, Kernel::wrong, Kernel::absent),
-                         [](const auto& info) {
-                           return info.param == Kernel::right   ? "Right"
-                                  : info.param == Kernel::wrong ? "Wrong"
-                                                                : "Absent";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kernels, Packing,
+                         testing::Values(Kernel::right, Kernel::copies_wrongly, Kernel::adds_wrongly, Kernel::absent),
+                         [](const auto& info) { return name_of(info.param); });
 
-TEST_P(Packing, TriesTheKernelBeforeItIsUsed) {
-  EXPECT_EQ(devices.why_no_kernel(0).empty(), has_kernel) << devices.why_no_kernel(0);
-  EXPECT_EQ(devices.why_no_kernel(0).find("does not copy as it should") != std::string::npos,
-            GetParam() == Kernel::wrong);
+TEST_P(Packing, TriesTheKernelsBeforeTheyAreUsed) {
+  const auto why = devices.why_no_kernel(0);
+  EXPECT_EQ(why.empty(), has_kernel) << why;
+  EXPECT_EQ(why.find("does not copy as it should") != std::string::npos, GetParam() == Kernel::copies_wrongly);
+  EXPECT_EQ(why.find("does not add as it should") != std::string::npos, GetParam() == Kernel::adds_wrongly);
 }
 
 TEST_P(Packing, OfABatchTakesSmallPiecesIntoOneKernelAndCopiesTheOthers) {

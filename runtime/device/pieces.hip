@@ -1,4 +1,4 @@
-// The names of copy_pieces.cl, which follows, in HIP. hipRTC compiles
+// The names of pieces.cl, which follows, in HIP. hipRTC compiles
 // both (hip_library.cpp), and so do the tests, on the host.
 #define __kernel extern "C" __global__
 #define __global
@@ -8,6 +8,7 @@
 #define __nvvm_read_ptx_sreg_nctaid_x() gridDim.x
 // HIP's headers, which come before, may have them as types.
 #define uchar unsigned char
+#define ushort unsigned short
 #define uint unsigned int
 #define ulong unsigned long
 typedef unsigned int commpass_uint4 __attribute__((vector_size(16)));
