@@ -82,7 +82,10 @@ PetscErrorCode ForestOperations::directions_of(const ForestOperation& operation,
   static constexpr std::array sums{Direction::sums_to_roots};
   const std::span<const Direction> all(fetch);
   directions = operation.kind == Kind::fetch ? all : operation.kind == Kind::reduce ? all.first(1) : all.last(1);
-  if (!settings.sums_on_the_way || operation.kind != Kind::reduce || operation.op == MPI_REPLACE) return 0;
+  // With indices of 8 bytes, pairs are two of them, and no pair of MPI's.
+  const bool is_of_pairs = operation.op == MPI_MAXLOC || operation.op == MPI_MINLOC;
+  if (!settings.sums_on_the_way || operation.kind != Kind::reduce || operation.op == MPI_REPLACE || is_of_pairs)
+    return 0;
   int is_commutative = 0;
   MPI_Datatype number = MPI_DATATYPE_NULL;
   PetscCallMPI(MPI_Op_commutative(operation.op, &is_commutative));
