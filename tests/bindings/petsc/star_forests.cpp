@@ -82,7 +82,9 @@ std::vector<Unit> all_units() {
   MPI_Op_create(rotate_and_add, 0, &own);
   using Operations = std::vector<std::pair<std::string, MPI_Op>>;
   const Operations replace{{"REPLACE", MPI_REPLACE}};
-  const Operations scalars{{"REPLACE", MPI_REPLACE}, {"SUM", MPIU_SUM}, {"PROD", MPI_PROD}};
+  Operations scalars{{"REPLACE", MPI_REPLACE}, {"SUM", MPIU_SUM}};
+  // Products of complex numbers are not exact.
+  if (!(PetscDefined(USE_COMPLEX) && needs_exact_numbers())) scalars.emplace_back("PROD", MPI_PROD);
   const Operations reals{
       {"REPLACE", MPI_REPLACE}, {"SUM", MPIU_SUM}, {"PROD", MPI_PROD}, {"MAX", MPIU_MAX}, {"MIN", MPIU_MIN}};
   const Operations integers{{"REPLACE", MPI_REPLACE}, {"SUM", MPI_SUM},   {"PROD", MPI_PROD}, {"MAX", MPI_MAX},
