@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/cost/batch_times.hpp"
+
 namespace commpass {
 
 std::optional<Seconds> value_run_seconds(const Machine& machine) {
@@ -26,12 +28,13 @@ Machine with_value_loops(Machine machine) {
   return machine;
 }
 
-SharingPrice price_of_sharing(const Machine& machine) {
+SharingPrice price_of_sharing(const Machine& machine, int ranks) {
   constexpr double unmeasured_edge_bytes = 64;  // worth an edge: a piece takes a cache line
   constexpr int copies = 2;
   SharingPrice price;
   const auto* network = machine.host.find(machine.outermost());
-  price.byte_s = network ? network->protocols.back().beta_s_per_byte : 0;
+  if (network)
+    price.byte_s = std::max(network->protocols.back().beta_s_per_byte, ranks / injection_rate_bytes_per_s(machine));
   const auto run_s = value_run_seconds(machine);
   if (!run_s) {
     price.edge_s = unmeasured_edge_bytes * price.byte_s;

@@ -28,6 +28,7 @@ struct SharingPrice {
   /// Of a value that is gathered once less.
   Seconds value_s(double bytes) const { return run_s + bytes * copied_byte_s; }
 };
-SharingPrice price_of_sharing(const Machine& machine);
+/// @param ranks  of a node, all of which send as much to other nodes
+SharingPrice price_of_sharing(const Machine& machine, int ranks);
 
 }  // namespace commpass

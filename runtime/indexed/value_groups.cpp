@@ -40,7 +40,7 @@ std::vector<ValueGroup> group_values(std::span<const ValueRequest> requests) {
 
 void keep_worthwhile(std::vector<ValueGroup>& groups, std::span<const ValueRequest> requests, Rank owner,
                      Bytes value_bytes, const Layout& layout, const Machine& machine) {
-  const auto price = price_of_sharing(machine);
+  const auto price = price_of_sharing(machine, layout.ppn(layout.node(owner)));
   std::erase_if(groups, [&](const ValueGroup& group) {
     std::map<int, std::int64_t> readers_of_node;
     for (const auto reader : group.readers) ++readers_of_node[layout.node(requests[reader].needer)];

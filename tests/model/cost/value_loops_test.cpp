@@ -44,15 +44,23 @@ TEST(SharingPrice, IsOfTwoRunsForAnEdgeAndOfTheNetworkForABytes) {
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 4e-8;
   machine.value_run_s = 3e-9;
-  const auto price = price_of_sharing(machine);
+  const auto price = price_of_sharing(machine, 16);
   EXPECT_DOUBLE_EQ(price.edge_s, 6e-9);
   EXPECT_DOUBLE_EQ(price.byte_s, 5e-10);
   EXPECT_DOUBLE_EQ(price.value_s(8), 3e-9 + 8e-10);
   machine.copy_block_s.reset();
   machine.value_run_s.reset();
-  const auto unknown = price_of_sharing(machine);
+  const auto unknown = price_of_sharing(machine, 16);
   EXPECT_DOUBLE_EQ(unknown.edge_s, 64 * 5e-10);
   EXPECT_EQ(unknown.value_s(8), 0);
+}
+
+TEST(SharingPrice, IsOfTheRateThatRanksOfANodeShareWhereThatIsSlower) {
+  Machine machine;
+  machine.host.by_level[standard_level::network] = Channel{{{"all", 1000, 1e-6, 5e-10}}};
+  machine.levels[machine.node_level()].up_rate_bytes_per_s = 1e10;
+  EXPECT_DOUBLE_EQ(price_of_sharing(machine, 4).byte_s, 5e-10);
+  EXPECT_DOUBLE_EQ(price_of_sharing(machine, 16).byte_s, 16 / 1e10);
 }
 
 }  // namespace
