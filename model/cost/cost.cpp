@@ -102,12 +102,14 @@ Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine&
     return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, ends);
   if (path.is_shared) {
     auto shared = with_node_memory(machine, usage);
-    // What a batch of a planned exchange takes beyond messages that are pushed is part of their alpha.
+    // What a batch of a planned exchange takes beyond messages that are pushed is part of their alpha, and a call whose
+    // messages go straight to their destinations takes no more (runtime/alltoall/direct_alltoall.hpp).
     if (!has_posted_messages(schedule, given.on(machine), usage, foldings)) {
       auto& operations = shared.operations;
       const Seconds in_alpha = operations.batch_s.value_or(0);
       operations.batch_s.reset();
-      if (operations.batch_once_s) operations.batch_once_s = std::max(0.0, *operations.batch_once_s - in_alpha);
+      if (operations.batch_once_s)
+        operations.batch_once_s = schedule.stages.size() == 1 ? 0 : std::max(0.0, *operations.batch_once_s - in_alpha);
     }
     return evaluate_path(schedule, given, shared, model, usage, {path.kind, path.copies}, foldings, trace, ends);
   }

@@ -30,6 +30,7 @@ class AlltoallData {
   std::optional<Bytes> block_bytes() const;
   /// The blocks that are sent, by rank.
   const TypedBlocks& sent() const { return is_in_place() ? receives_.blocks : sends_.blocks; }
+  const TypedBlocks& received() const { return receives_.blocks; }
   /// Are elements of types that cannot be freed?
   bool are_named() const {
     const auto is_named = [](const TypedBlocks& blocks, MPI_Datatype type) {

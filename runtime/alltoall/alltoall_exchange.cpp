@@ -223,15 +223,21 @@ std::optional<AlltoallDamage> AlltoallRequests::damage() const {
   if (places_.has_no_memory()) return AlltoallDamage{"there is not enough memory on this rank", MPI_ERR_NO_MEM};
   if (const auto sent = places_.sent_to_self(), expected = places_.expected_from_self();
       wrong_.count == 0 && sent != expected)
-    return AlltoallDamage{fmt::format("this rank sends {} bytes to itself and receives {} bytes", sent, expected),
-                          MPI_ERR_TRUNCATE};
+    return AlltoallDamage::of_self(sent, expected);
   if (wrong_.count == 0) return {};
   const auto& [message, expected, got, count] = wrong_;
+  return AlltoallDamage::of_message(message->peer, places_.describe(*message), expected, got, count - 1);
+}
+
+AlltoallDamage AlltoallDamage::of_message(Rank from, const std::string& what, Bytes expected, Bytes got, int others) {
   const auto length = got == ImmediateRequests::truncated ? std::string("more") : fmt::format("{} bytes", got);
-  return AlltoallDamage{fmt::format("a message from rank {} with {} should have {} bytes and has {}{}", message->peer,
-                                    places_.describe(*message), expected, length,
-                                    count > 1 ? fmt::format(", and {} more are wrong", count - 1) : ""),
-                        MPI_ERR_TRUNCATE};
+  return {fmt::format("a message from rank {} with {} should have {} bytes and has {}{}", from, what, expected, length,
+                      others > 0 ? fmt::format(", and {} more are wrong", others) : ""),
+          MPI_ERR_TRUNCATE};
+}
+
+AlltoallDamage AlltoallDamage::of_self(Bytes sent, Bytes expected) {
+  return {fmt::format("this rank sends {} bytes to itself and receives {} bytes", sent, expected), MPI_ERR_TRUNCATE};
 }
 
 }  // namespace commpass

@@ -20,6 +20,10 @@ namespace commpass {
 struct AlltoallDamage {
   std::string sentence;  ///< without place and remedy
   int error_class;       ///< MPI's
+
+  /// A message with other bytes than it should have. @param what  it brings @param others  are wrong, too
+  static AlltoallDamage of_message(Rank from, const std::string& what, Bytes expected, Bytes got, int others);
+  static AlltoallDamage of_self(Bytes sent, Bytes expected);
 };
 
 /// An exchange as batches of immediate requests: first those that tell the sizes of forwarded blocks, one for each

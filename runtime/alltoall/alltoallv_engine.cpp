@@ -210,6 +210,7 @@ bool AlltoallvEngine::share_memory() {
   assemble(comm_.get());
   streams_ = NodeStreams::share(*context_);
   may_share_memory_ = streams_ != nullptr;
+  if (streams_) insist([&] { direct_.make_room(*streams_, ranks_); });
   return may_share_memory_;
 }
 
@@ -402,7 +403,8 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
     last_ = &run->first;
     return;
   }
-  settle(call, options, chosen, *run);
+  const bool is_direct = this->is_direct(call, *run);
+  settle(call, options, chosen, *run, is_direct);
   if (data_.is_in_place() && is_by_library)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const AlltoallStructure* const ours = run->second.structure.get();
@@ -411,15 +413,15 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
   auto* const streams = path.is_shared ? streams_.get() : nullptr;
   if (streams) insist([&] { exchange_.make_room(*ours, streams); });
   std::optional<AlltoallDamage> damage;
-  // A call that stays with the library will be a settled one, which takes no time before it begins.
-  const bool has_preparation = chosen.trials && chosen.trials->is_warm() && !is_by_library;
+  // A call that stays with the library or is direct will be a settled one, which takes no time before it begins.
+  const bool has_preparation = chosen.trials && chosen.trials->is_warm() && !is_by_library && !is_direct;
   const double preparation_s = has_preparation ? MPI_Wtime() - entered_s : 0;
   if (chosen.trials) begin_together(comm_.get());
   const double begin_s = chosen.trials ? MPI_Wtime() - preparation_s : 0;
   try {
     data_.begin(path);
     survey_if_due(survey_interval);
-    damage = ours ? exchange_.run(*ours, data_, tag, streams) : leave_to_library();
+    damage = is_direct ? run_directly(call) : ours ? exchange_.run(*ours, data_, tag, streams) : leave_to_library();
   } catch (const std::exception& error) {
     fail(error);
   }
@@ -439,8 +441,8 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
 /// device and one that is settled do the same that other ranks see.
 bool AlltoallvEngine::is_settled(Settled& settled, const void* sendbuf, const void* recvbuf,
                                  const AlltoallvOptions& options) {
-  if (!options.strategy.empty() || options.block_bytes || options.planner_seconds ||
-      options.planner != settled.planner || leaves_library_calls_ || has_failed_)
+  if (!settled.strategy || options.strategy != *settled.named || options.block_bytes || options.planner_seconds ||
+      options.planner != settled.planner || (leaves_library_calls_ && !settled.is_direct) || has_failed_)
     return false;
   if (survey_.is_under_way() || device_survey_.is_under_way()) complete_surveys();
   if (!settled.strategy || !sendbuf || !recvbuf || sendbuf == MPI_IN_PLACE || recvbuf == MPI_IN_PLACE) return false;
@@ -457,15 +459,19 @@ bool AlltoallvEngine::is_settled(Settled& settled, const void* sendbuf, const vo
 
 /// @param library  the call
 template <class Library>
-void AlltoallvEngine::run_settled(const Settled& settled, const char* name, Library library) {
+void AlltoallvEngine::run_settled(const Settled& settled, const DirectAlltoall::Side& sends,
+                                  const DirectAlltoall::Side& receives, const char* name, Library library) {
   ++runs_;
   was_left_ = false;
   last_ = settled.strategy;
+  std::optional<AlltoallDamage> damage;
   try {
-    announce_arrival();
+    if (settled.is_direct) damage = direct_.run(*streams_, comm_.rank(), comm_.get(), sends, receives);
+    else announce_arrival();
   } catch (const std::exception& error) {
     fail(error);
   }
+  if (settled.is_direct) return require_undamaged(damage);
   if (const int code = library(comm_.get()); code != MPI_SUCCESS) {
     const MpiError error(name, code);
     require_undamaged(AlltoallDamage{without_end(error), error.error_class()});
@@ -478,9 +484,10 @@ bool AlltoallvEngine::run_settled(const void* sendbuf, int sendcount, MPI_Dataty
   if (recvcount != settled.count || recvtype != settled.recvtype || sendtype != settled.sendtype || sendcount < 0 ||
       !is_settled(settled, sendbuf, recvbuf, options))
     return false;
-  run_settled(settled, "MPI_Alltoall", [&](MPI_Comm comm) {
-    return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  });
+  run_settled(settled, {sendbuf, settled.sent_element, sendcount}, {recvbuf, settled.received_element, recvcount},
+              "MPI_Alltoall", [&](MPI_Comm comm) {
+                return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+              });
   return true;
 }
 
@@ -492,25 +499,57 @@ bool AlltoallvEngine::run_settled(const void* sendbuf, std::span<const int> send
       !are_complete(sendcounts, sdispls, ranks_) || !are_complete(recvcounts, rdispls, ranks_) ||
       !is_settled(settled_, sendbuf, recvbuf, options))
     return false;
-  run_settled(settled_, "MPI_Alltoallv", [&](MPI_Comm comm) {
-    return MPI_Alltoallv(sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
-                         rdispls.data(), recvtype, comm);
-  });
+  run_settled(settled_, {sendbuf, settled_.sent_element, 0, sendcounts.data(), sdispls.data()},
+              {recvbuf, settled_.received_element, 0, recvcounts.data(), rdispls.data()}, "MPI_Alltoallv",
+              [&](MPI_Comm comm) {
+                return MPI_Alltoallv(sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
+                                     rdispls.data(), recvtype, comm);
+              });
   return true;
 }
 
 void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& options, const Chosen& chosen,
-                             const Structures::value_type& run) {
+                             const Structures::value_type& run, bool is_direct) {
   const bool is_equal = call.shape() == CallSide::Shape::equal;
+  const bool is_by_library = !run.second.structure;
   auto& settled = is_equal ? settled_of_equal_ : settled_;
   settled = {};
-  if (run.second.structure || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() ||
-      has_device_prices_ || !options.strategy.empty() || options.block_bytes || options.planner_seconds ||
+  if (!(is_by_library || is_direct) || call.shape() == CallSide::Shape::w || !chosen.is_lasting || call.is_in_place() ||
+      has_device_prices_ || !run.second.path.is_host() || options.block_bytes || options.planner_seconds ||
       !data_.are_named() || call.receives.count > std::numeric_limits<int>::max())
     return;
-  settled = {&run.first,          options.planner, is_equal ? 0 : survey_interval_of(*chosen.choice, true),
-             call.receives.count, call.sends.type, call.receives.type,
-             chosen.calls_left};
+  settled.strategy = &run.first;
+  settled.named = options.strategy.empty() ? &no_strategy_ : &named_.find(options.strategy)->first;
+  settled.planner = options.planner;
+  settled.survey_interval = is_equal ? 0 : survey_interval_of(*chosen.choice, is_by_library);
+  settled.count = call.receives.count;
+  settled.sendtype = call.sends.type;
+  settled.recvtype = call.receives.type;
+  settled.calls_left = chosen.calls_left;
+  settled.is_direct = is_direct;
+  settled.sent_element = data_.sent().types().front().size();
+  settled.received_element = data_.received().types().front().size();
+}
+
+/// May this rank run it as a DirectAlltoall?
+bool AlltoallvEngine::is_direct(const AlltoallCall& call, const Structures::value_type& run) const {
+  const auto& [structure, path] = run.second;
+  return structure && path.is_shared && path.is_host() && streams_ && streams_->reach_all() &&
+         structure->forwarded == 0 && structure->stages.size() == 1 && call.shape() != CallSide::Shape::w &&
+         !call.is_in_place() && call.are_int() && data_.are_named() && !data_.use().is_used;
+}
+
+std::optional<AlltoallDamage> AlltoallvEngine::run_directly(const AlltoallCall& call) {
+  const auto side = [](const CallSide& of, const TypedBlocks& blocks) {
+    DirectAlltoall::Side result{of.buffer, blocks.types().front().size(), of.count};
+    if (of.has_counts()) {
+      result.counts = of.counts.ints().data();
+      result.places = of.displacements.ints().data();
+    }
+    return result;
+  };
+  return direct_.run(*streams_, comm_.rank(), comm_.get(), side(call.sends, data_.sent()),
+                     side(call.receives, data_.received()));
 }
 
 /// The state of the communicator after an error is what the library's own call makes of it: later calls are not

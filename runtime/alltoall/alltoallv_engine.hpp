@@ -16,6 +16,7 @@
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/arrivals.hpp"
+#include "runtime/alltoall/direct_alltoall.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
@@ -54,8 +55,8 @@ class AlltoallvEngine {
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
   void run(const AlltoallCall& call, const AlltoallvOptions& options);
 
-  // The same for a call that is known to be the MPI library's own, as the last one of its kind with the same size, so
-  // that nothing else has to be done. For other ranks both are the same.
+  // The same for a call that is known to be the MPI library's own or a DirectAlltoall, as the last one of its kind, and
+  // of MPI_Alltoall with the same size, so that nothing else has to be done. For other ranks both are the same.
   // @return was it such a call?
   bool run_settled(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                    MPI_Datatype recvtype, const AlltoallvOptions& options);
@@ -149,22 +150,29 @@ class AlltoallvEngine {
     if (ranks_ > 1) arrivals_.announce(comm_.get());
   }
   std::optional<AlltoallDamage> leave_to_library();
+  std::optional<AlltoallDamage> run_directly(const AlltoallCall& call);
 
-  /// Calls of MPI_Alltoall of one size, or of MPI_Alltoallv, that the MPI library runs whatever else they are given.
+  /// Calls of MPI_Alltoall of one size, or of MPI_Alltoallv, that the MPI library or a DirectAlltoall runs whatever
+  /// else they are given.
   struct Settled {
     const std::string* strategy = nullptr;  ///< as the engine's; null: there are no such calls
+    const std::string* named = nullptr;     ///< by the caller; empty: none
     std::optional<PlannerMode> planner{};
     int survey_interval = 0;
     Bytes count = 0;  ///< of MPI_Alltoall, elements that are received
     MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;  ///< which cannot be freed
     std::int64_t* calls_left = nullptr;                                       ///< before a trial; null: there is none
+    bool is_direct = false;                                                   ///< no call of the library
+    Bytes sent_element = 0, received_element = 0;                             ///< of direct ones, bytes
     const void *sendbuf = nullptr, *recvbuf = nullptr;  ///< the last buffers, which were in host memory
   };
   bool is_settled(Settled& settled, const void* sendbuf, const void* recvbuf, const AlltoallvOptions& options);
   template <class Library>
-  void run_settled(const Settled& settled, const char* name, Library library);
+  void run_settled(const Settled& settled, const DirectAlltoall::Side& sends, const DirectAlltoall::Side& receives,
+                   const char* name, Library library);
+  bool is_direct(const AlltoallCall& call, const Structures::value_type& run) const;
   void settle(const AlltoallCall& call, const AlltoallvOptions& options, const Chosen& chosen,
-              const Structures::value_type& run);
+              const Structures::value_type& run, bool is_direct);
   /// How many calls there are for each that is surveyed; 0: none is.
   int survey_interval_of(const Contender& choice, bool is_by_library) const;
 
@@ -178,6 +186,7 @@ class AlltoallvEngine {
   LibraryAlltoall library_;
   std::unique_ptr<NodeStreams> streams_;  ///< of calls that wait; null: not needed yet, or there is no memory
   bool may_share_memory_;                 ///< the same on every rank
+  DirectAlltoall direct_;
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, Named> named_;

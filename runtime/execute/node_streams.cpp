@@ -37,6 +37,7 @@ NodeStreams::NodeStreams(const Context& context) {
   const Rank rank = context.comm.rank();
   for (Rank peer = 0; peer < layout.ranks(); ++peer)
     numbers_.push_back(peer != rank && layout.node(peer) == layout.node(rank) ? memory.rank_on_node(peer) : -1);
+  reached_ = static_cast<std::size_t>(std::ranges::count_if(numbers_, [](Rank number) { return number >= 0; }));
   const int ranks = memory.node().size();
   part_bytes_ = part_bytes_for(ranks);
   chunk_bytes_ = LandingSlot::line + part_bytes_;
@@ -100,6 +101,21 @@ bool NodeStreams::move_on() {
   std::erase_if(sends_, [&](Sending& message) { return push(message); });
   std::erase_if(receives_, [&](Receiving& message) { return take(message); });
   return sends_.empty() && receives_.empty();
+}
+
+void NodeStreams::wait(MPI_Comm comm) {
+  const auto are_complete = [&] {
+    if (move_on()) return true;
+    probe_.poll(comm);
+    return false;
+  };
+  try {
+    if (must_poll()) return wait_until(are_complete);
+    while (!are_complete()) continue;
+  } catch (...) {
+    abandon();
+    throw;
+  }
 }
 
 void NodeStreams::abandon() noexcept {

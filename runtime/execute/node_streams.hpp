@@ -12,6 +12,7 @@
 #include "model/base/types.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/landing_slot.hpp"
+#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/node_memory.hpp"
 
 namespace commpass {
@@ -35,6 +36,8 @@ class NodeStreams {
 
   /// Is the rank another one of this node?
   bool reach(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)] >= 0; }
+  /// All ranks but this one?
+  bool reach_all() const { return reached_ + 1 == numbers_.size(); }
   /// Takes memory. @param messages  that are under way at once, at the most. @throws std::bad_alloc
   void make_room(std::size_t messages);
   /// Begins another exchange, which all ranks of the node count alike, when the messages of the one before are
@@ -49,6 +52,9 @@ class NodeStreams {
   void receive(Rank from, std::byte* to, Bytes bytes, Bytes& got);
   /// Copies as much as is possible without waiting. @return are all messages complete?
   bool move_on();
+  /// Until then, and what else is in flight.
+  /// @param comm  on which the MPI library is called. @throws MpiError, and has abandoned them
+  void wait(MPI_Comm comm);
 
   /// Forgets all messages, after a failure. Never gives the memory back, to which other ranks may still write.
   void abandon() noexcept;
@@ -95,12 +101,14 @@ class NodeStreams {
   bool take(Receiving& message) const;
 
   std::vector<Rank> numbers_;  ///< on the node, by rank of the communicator; negative: not reached
+  std::size_t reached_ = 0;
   Bytes part_bytes_, chunk_bytes_, ring_bytes_;
   std::optional<NodeMemory::Range> range_;
   std::vector<End> outgoing_, incoming_;  ///< by number on the node
   std::vector<Sending> sends_;            ///< that are not complete
   std::vector<Receiving> receives_;
   std::uint64_t exchange_ = 0;
+  RareProbe probe_;
 };
 
 }  // namespace commpass

@@ -195,7 +195,7 @@ TEST_F(Mismatch, OfTooMuchGivesNoRankWrongNumbers) {
 
 // The others do not wait for a rank whose own block is wrong.
 TEST_F(Mismatch, OfWhatARankSendsToItselfIsItsOwn) {
-  for (const std::string strategy : {"standard", "two-step"})
+  for (const std::string strategy : {"standard", "two-step", "standard,shared"})
     for (const int sent : {usual - 1, 2 * usual}) {
       const auto outcome = run(communicator_, strategy, {0, 0, sent, usual}, MPI_INT);
       const bool is_told = outcome.error.find("to itself and receives 160 bytes") != std::string::npos;

@@ -1,9 +1,11 @@
-// All-to-alls that the MPI library runs again and again, on the ranks that mpirun gives.
+// All-to-alls that run the same again and again, by the MPI library or through memory of the node, on the ranks that
+// mpirun gives.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdlib>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "model/base/error.hpp"
@@ -21,9 +23,15 @@ using test::size_of;
 constexpr int calls = 40;
 constexpr int beyond_eager = 75'000;  // numbers in a block, which waits for its receiver
 
-/// One that runs the MPI library's calls, on one node or on as many as there are ranks.
-Communicator communicator_on(int nodes) {
-  setenv("COMMPASS_ALLTOALLV_STRATEGY", "mpi", 1);
+struct Way {
+  const char* name;
+  const char* strategy;
+  bool is_one_node;  ///< or as many as there are ranks
+};
+
+Communicator communicator_of(const Way& way) {
+  const int nodes = way.is_one_node ? 1 : size_of();
+  setenv("COMMPASS_ALLTOALLV_STRATEGY", way.strategy, 1);
   CommunicatorOptions options;
   options.layout = Layout::with_ppn(size_of(), size_of() / nodes);
   Communicator made(MPI_COMM_WORLD, test::some_machine(), options);
@@ -47,9 +55,9 @@ struct Blocks {
   std::vector<int> counts, places, out{}, expected{}, in{};
 };
 
-class SettledCalls : public testing::TestWithParam<bool> {
+class SettledCalls : public testing::TestWithParam<Way> {
  protected:
-  Communicator communicator_ = communicator_on(GetParam() ? 1 : size_of());
+  Communicator communicator_ = communicator_of(GetParam());
 
   void alltoall(Blocks& blocks) {
     const int count = blocks.counts[0];
@@ -68,7 +76,7 @@ TEST_P(SettledCalls, BringBlocksOfAnySize) {
     alltoallv(listed);
     ASSERT_TRUE(everywhere(equal.in == equal.expected && listed.in == listed.expected)) << call;
   }
-  EXPECT_EQ(communicator_.last_alltoallv_strategy(), "mpi");
+  EXPECT_EQ(communicator_.last_alltoallv_strategy(), GetParam().strategy);
 }
 
 TEST_P(SettledCalls, TakeTypesThatAreFreed) {
@@ -142,8 +150,36 @@ TEST_P(SettledCalls, MoveOnExchangesInFlight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnOneNode, SettledCalls, testing::Values(true));
-INSTANTIATE_TEST_SUITE_P(OnManyNodes, SettledCalls, testing::Values(false));
+// Sizes change from call to call, and one rank takes another path: its buffers move, or its elements are not named.
+TEST_P(SettledCalls, MeetOthersThatAreNot) {
+  MPI_Datatype one = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1, MPI_INT, &one);
+  MPI_Type_commit(&one);
+  for (int call = 0; call < calls; ++call) {
+    Blocks blocks(call % 5 == 4 ? beyond_eager : call % 3, call);
+    const auto type = rank_of() == call % size_of() ? one : MPI_INT;
+    communicator_.alltoallv(blocks.out.data(), blocks.counts, blocks.places, type, blocks.in.data(), blocks.counts,
+                            blocks.places, MPI_INT);
+    ASSERT_TRUE(everywhere(blocks.in == blocks.expected)) << call;
+  }
+  MPI_Type_free(&one);
+}
+
+// A caller's name of a strategy counts, too.
+TEST_P(SettledCalls, TakeTheStrategyThatIsNamed) {
+  for (int call = 0; call < calls; ++call) {
+    Blocks blocks(2, call);
+    const std::string strategy = call % 8 < 4 ? "standard,shared" : call % 8 < 6 ? "mpi" : "standard";
+    communicator_.alltoall(blocks.out.data(), 2, MPI_INT, blocks.in.data(), 2, MPI_INT, {strategy, {}});
+    ASSERT_TRUE(everywhere(blocks.in == blocks.expected)) << call;
+    EXPECT_EQ(communicator_.last_alltoallv_strategy(), strategy);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, SettledCalls,
+                         testing::Values(Way{"OnOneNode", "mpi", true}, Way{"OnManyNodes", "mpi", false},
+                                         Way{"Shared", "standard,shared", true}),
+                         [](const auto& of) { return of.param.name; });
 
 }  // namespace
 }  // namespace commpass
