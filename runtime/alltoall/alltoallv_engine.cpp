@@ -403,7 +403,7 @@ void AlltoallvEngine::run(const AlltoallCall& call, const AlltoallvOptions& opti
     last_ = &run->first;
     return;
   }
-  const bool is_direct = this->is_direct(call, *run);
+  const bool is_direct = may_go_directly(call, *run);
   settle(call, options, chosen, *run, is_direct);
   if (data_.is_in_place() && is_by_library)
     run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
@@ -532,7 +532,7 @@ void AlltoallvEngine::settle(const AlltoallCall& call, const AlltoallvOptions& o
 }
 
 /// May this rank run it as a DirectAlltoall?
-bool AlltoallvEngine::is_direct(const AlltoallCall& call, const Structures::value_type& run) const {
+bool AlltoallvEngine::may_go_directly(const AlltoallCall& call, const Structures::value_type& run) const {
   const auto& [structure, path] = run.second;
   return structure && path.is_shared && path.is_host() && streams_ && streams_->reach_all() &&
          structure->forwarded == 0 && structure->stages.size() == 1 && call.shape() != CallSide::Shape::w &&

@@ -170,7 +170,7 @@ class AlltoallvEngine {
   template <class Library>
   void run_settled(const Settled& settled, const DirectAlltoall::Side& sends, const DirectAlltoall::Side& receives,
                    const char* name, Library library);
-  bool is_direct(const AlltoallCall& call, const Structures::value_type& run) const;
+  bool may_go_directly(const AlltoallCall& call, const Structures::value_type& run) const;
   void settle(const AlltoallCall& call, const AlltoallvOptions& options, const Chosen& chosen,
               const Structures::value_type& run, bool is_direct);
   /// How many calls there are for each that is surveyed; 0: none is.

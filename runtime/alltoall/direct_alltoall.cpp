@@ -23,7 +23,7 @@ std::optional<AlltoallDamage> DirectAlltoall::run(NodeStreams& streams, Rank ran
   });
   const auto to_self = sends.bytes(rank);
   got_[static_cast<std::size_t>(rank)] = to_self;
-  if (to_self == receives.bytes(rank)) copy_bytes(sends.at(rank), receives.at(rank), to_self);
+  if (to_self > 0 && to_self == receives.bytes(rank)) copy_bytes(sends.at(rank), receives.at(rank), to_self);
   streams.wait(comm);
   for (Rank peer = 0; peer < static_cast<Rank>(got_.size()); ++peer)
     if (got_[static_cast<std::size_t>(peer)] != receives.bytes(peer)) return damage(rank, sends, receives);
@@ -31,14 +31,16 @@ std::optional<AlltoallDamage> DirectAlltoall::run(NodeStreams& streams, Rank ran
 }
 
 std::optional<AlltoallDamage> DirectAlltoall::damage(Rank rank, const Side& sends, const Side& receives) const {
-  std::vector<Rank> wrong;
-  for (Rank peer = 0; peer < static_cast<Rank>(got_.size()); ++peer)
-    if (peer != rank && got_[static_cast<std::size_t>(peer)] != receives.bytes(peer)) wrong.push_back(peer);
-  if (wrong.empty()) return AlltoallDamage::of_self(sends.bytes(rank), receives.bytes(rank));
-  const auto first = wrong.front();
+  int wrong = 0;
+  Rank first = 0;
+  for (Rank peer = static_cast<Rank>(got_.size()) - 1; peer >= 0; --peer)
+    if (peer != rank && got_[static_cast<std::size_t>(peer)] != receives.bytes(peer)) {
+      ++wrong;
+      first = peer;
+    }
+  if (wrong == 0) return AlltoallDamage::of_self(sends.bytes(rank), receives.bytes(rank));
   return AlltoallDamage::of_message(first, fmt::format("what rank {} gets from rank {}", rank, first),
-                                    receives.bytes(first), got_[static_cast<std::size_t>(first)],
-                                    static_cast<int>(wrong.size()) - 1);
+                                    receives.bytes(first), got_[static_cast<std::size_t>(first)], wrong - 1);
 }
 
 }  // namespace commpass

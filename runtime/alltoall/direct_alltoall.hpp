@@ -9,6 +9,7 @@
 
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/execute/node_streams.hpp"
+#include "runtime/mpi/typed_blocks.hpp"
 
 namespace commpass {
 
@@ -19,7 +20,7 @@ class DirectAlltoall {
  public:
   /// One side of a call.
   struct Side {
-    const void* buffer;           ///< written to, if it is the receiving side
+    const void* buffer;           ///< written to on the receiving side; perhaps MPI_BOTTOM
     Bytes element;                ///< bytes, of which counts and places are multiples
     Bytes count;                  ///< of every block, unless there are counts
     const int* counts = nullptr;  ///< by rank
@@ -27,8 +28,7 @@ class DirectAlltoall {
 
     Bytes bytes(Rank rank) const { return element * (counts ? counts[rank] : count); }
     std::byte* at(Rank rank) const {
-      auto* const begin = static_cast<std::byte*>(const_cast<void*>(buffer));  // NOLINT: the user's, to write
-      return begin + element * (counts ? places[rank] : rank * count);
+      return TypedBlocks::address(buffer, element * (counts ? places[rank] : rank * count));
     }
   };
 
@@ -45,6 +45,7 @@ class DirectAlltoall {
                                     const Side& receives);
 
  private:
+  /// Where something is wrong.
   std::optional<AlltoallDamage> damage(Rank rank, const Side& sends, const Side& receives) const;
 
   std::vector<Bytes> got_;  ///< by rank

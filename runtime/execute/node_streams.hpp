@@ -52,7 +52,7 @@ class NodeStreams {
   void receive(Rank from, std::byte* to, Bytes bytes, Bytes& got);
   /// Copies as much as is possible without waiting. @return are all messages complete?
   bool move_on();
-  /// Until then, and what else is in flight.
+  /// Moves on all that is in flight until they are complete.
   /// @param comm  on which the MPI library is called. @throws MpiError, and has abandoned them
   void wait(MPI_Comm comm);
 
