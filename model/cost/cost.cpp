@@ -103,7 +103,7 @@ Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine&
   if (path.is_shared) {
     auto shared = with_node_memory(machine, usage);
     // What a batch of a planned exchange takes beyond messages that are pushed is part of their alpha, and a call whose
-    // messages go straight to their destinations takes no more (runtime/alltoall/direct_alltoall.hpp).
+    // messages go straight to their destinations takes 0.07 us more (runtime/alltoall/direct_alltoall.hpp).
     if (!has_posted_messages(schedule, given.on(machine), usage, foldings)) {
       auto& operations = shared.operations;
       const Seconds in_alpha = operations.batch_s.value_or(0);

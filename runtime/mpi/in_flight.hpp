@@ -80,13 +80,14 @@ void wait_until(Done done) {
 }
 
 /// For a wait that polls memory: lets the MPI library move on the user's messages from time to time, for which those of
-/// other ranks may wait.
+/// other ranks may wait, and more rarely another process have the core.
 class RareProbe {
  public:
   /// @throws MpiError
   void poll(MPI_Comm comm) {
-    constexpr unsigned polls_a_probe = 32;
+    constexpr unsigned polls_a_probe = 32, polls_a_yield = 1024;
     if (++polls_ % polls_a_probe == 0) probe(comm);
+    if (polls_ % polls_a_yield == 0) std::this_thread::yield();
   }
 
  private:
