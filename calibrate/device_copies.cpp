@@ -7,7 +7,7 @@
 
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/fit.hpp"
-#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/piece_kernels.hpp"
 #include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/agreement.hpp"
 
