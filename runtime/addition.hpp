@@ -20,6 +20,7 @@ enum class NumberType : std::uint8_t {
   doubles = 6
 };
 
+/// The type of numbers of a C++ type.
 template <class Number>
 constexpr NumberType number_type_of() {
   if (std::is_same_v<Number, float>) return NumberType::floats;
@@ -48,8 +49,11 @@ class Addition {
       Addition(Function function, NumberType numbers = NumberType::others)  // NOLINT: functions are additions
       : function_(std::move(function)), numbers_(numbers) {}
 
+  /// @param sums  of count values
   void operator()(const void* values, void* sums, std::int64_t count) const { function_(values, sums, count); }
+  /// Is there one?
   explicit operator bool() const { return function_ != nullptr; }
+  /// That it adds.
   NumberType numbers() const { return numbers_; }
 
  private:

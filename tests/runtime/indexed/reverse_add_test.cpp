@@ -289,8 +289,6 @@ TEST(ReverseAddThatFails, OnTheWayLeavesOutTheContributionAndThrowsOnThatRankAlo
   nodes[0] = 0;
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout(nodes)});
   const std::vector<Index> needed{0};
-  auto exchange = communicator.indexed_exchange(IndexRange{0, rank_of() == 0 ? 1 : 0}, needed, sizeof(double),
-                                                {.strategy = "two-step", .reverse = true, .share = true});
   const double ghost = 1;
   double sum = 0;
   bool throws = rank_of() != 0, has_thrown = false;
@@ -298,6 +296,8 @@ TEST(ReverseAddThatFails, OnTheWayLeavesOutTheContributionAndThrowsOnThatRankAlo
     if (throws) throw std::runtime_error("overflow");
     add_doubles(values, sums, count);
   };
+  auto exchange = communicator.indexed_exchange(IndexRange{0, rank_of() == 0 ? 1 : 0}, needed, sizeof(double),
+                                                {.strategy = "two-step", .reverse = true, .share = true});
   try {
     exchange.reverse_add(&ghost, &sum, add);
   } catch (const std::runtime_error&) {
