@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 
 #include "model/base/error.hpp"
@@ -40,6 +41,16 @@ void keep(const Numbers& numbers, std::vector<int>& kept) {
 
 #endif
 
+/// Where the library writes. Of a rank without blocks both buffers may be null, which MPICH refuses as the same one.
+void* receive_buffer(const AlltoallCall& call) {
+  static std::byte nothing{};
+  const auto& receives = call.receives;
+  if (call.sends.buffer || receives.buffer) return receives.writable();
+  bool is_empty = receives.count == 0;
+  for (std::size_t i = 0; i < receives.counts.size(); ++i) is_empty = is_empty && receives.counts[i] == 0;
+  return is_empty ? &nothing : receives.writable();
+}
+
 }  // namespace
 
 bool are_countable(const AlltoallCall& call) {
@@ -62,45 +73,47 @@ void LibraryAlltoall::keep_numbers(const AlltoallCall& call) {
 
 void LibraryAlltoall::start(const AlltoallCall& call, MPI_Comm comm, MPI_Request* request) {
   const auto &sends = call.sends, &receives = call.receives;
+  void* const received = receive_buffer(call);
   if (call.shape() == CallSide::Shape::equal) {
-    COMMPASS_MPI_CALL(MPI_Ialltoall, sends.buffer, static_cast<int>(sends.count), sends.type, receives.writable(),
+    COMMPASS_MPI_CALL(MPI_Ialltoall, sends.buffer, static_cast<int>(sends.count), sends.type, received,
                       static_cast<int>(receives.count), receives.type, comm, request);
     return;
   }
   keep_numbers(call);
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type,
-                    receives.writable(), recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
+  COMMPASS_MPI_CALL(MPI_Ialltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, received,
+                    recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #else
-  COMMPASS_MPI_CALL(MPI_Ialltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
+  COMMPASS_MPI_CALL(MPI_Ialltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, received,
                     recvcounts_.data(), rdispls_.data(), receives.type, comm, request);
 #endif
 }
 
 void LibraryAlltoall::run(const AlltoallCall& call, MPI_Comm comm) {
   const auto &sends = call.sends, &receives = call.receives;
+  void* const received = receive_buffer(call);
   if (call.shape() == CallSide::Shape::equal) {
 #if MPI_VERSION >= 4
-    COMMPASS_MPI_CALL(MPI_Alltoall_c, sends.buffer, sends.count, sends.type, receives.writable(), receives.count,
-                      receives.type, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoall_c, sends.buffer, sends.count, sends.type, received, receives.count, receives.type,
+                      comm);
 #else
-    COMMPASS_MPI_CALL(MPI_Alltoall, sends.buffer, as_int(sends.count), sends.type, receives.writable(),
-                      as_int(receives.count), receives.type, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoall, sends.buffer, as_int(sends.count), sends.type, received, as_int(receives.count),
+                      receives.type, comm);
 #endif
     return;
   }
   if (call.are_int()) {
     COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sends.counts.ints().data(), sends.displacements.ints().data(),
-                      sends.type, receives.writable(), receives.counts.ints().data(),
-                      receives.displacements.ints().data(), receives.type, comm);
+                      sends.type, received, receives.counts.ints().data(), receives.displacements.ints().data(),
+                      receives.type, comm);
     return;
   }
   insist([&] { keep_numbers(call); });
 #if MPI_VERSION >= 4
-  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
+  COMMPASS_MPI_CALL(MPI_Alltoallv_c, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, received,
                     recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #else
-  COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, receives.writable(),
+  COMMPASS_MPI_CALL(MPI_Alltoallv, sends.buffer, sendcounts_.data(), sdispls_.data(), sends.type, received,
                     recvcounts_.data(), rdispls_.data(), receives.type, comm);
 #endif
 }

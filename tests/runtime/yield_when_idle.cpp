@@ -109,6 +109,13 @@ WEAK int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MP
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, &request), request);
 }
+WEAK int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return complete(PMPI_Comm_idup(comm, result, &request), request);
+}
+
+#ifdef COMMPASS_YIELD_BEHIND_PRELOADED
+// Preloaded behind libcommpass-mpi, whose calls of PMPI come here, too.
 WEAK int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                       MPI_Datatype type, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -129,13 +136,7 @@ WEAK int MPI_Alltoallw(const void* send, const int send_counts[], const int send
       PMPI_Ialltoallw(send, send_counts, send_offsets, send_types, receive, counts, offsets, types, comm, &request),
       request);
 }
-WEAK int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  return complete(PMPI_Comm_idup(comm, result, &request), request);
-}
 
-#ifdef COMMPASS_YIELD_BEHIND_PRELOADED
-// Preloaded behind libcommpass-mpi, whose calls of PMPI come here, too.
 #define BEHIND(call) decltype(MPI_##call) PMPI_##call __attribute__((alias("MPI_" #call)));
 BEHIND(Wait)
 BEHIND(Waitall)
