@@ -51,18 +51,18 @@ struct JudgedCase {
 /// Figures of one data set.
 struct Judgement {
   int cases = 0, measured = 0;
-  int priced = 0;                                     ///< of the measured algorithms of all cases
-  int stalled = 0;                                    ///< of these: left out of errors of prices
-  double median_factor = 1, p90_factor = 1;           ///< of max(q, 1 ÷ q), where q = price ÷ fastest run
-  double bias = 1;                                    ///< geometric mean of q
-  double within_2 = 0;                                ///< share
-  std::optional<double> rank_correlation;             ///< of prices and medians in a case, median over the cases
-  std::optional<Regret> choice;                       ///< by price, among all with a price
-  std::optional<Regret> limited_choice;               ///< among those with at most default_messages_off_node in flight
-  std::optional<Regret> tried_choice;                 ///< the fastest of the cheapest tried_algorithms within that limit
-  std::optional<Regret> free_choice;                  ///< of `predict`, if a measured algorithm stands for it
-  int same_as_chosen = 0;                             ///< of the cases of free_choice: the same strategy was measured
-  std::map<std::string, int> not_measured;            ///< free choices that no measured algorithm stands for
+  int priced = 0;                            ///< of the measured algorithms of all cases
+  int stalled = 0;                           ///< of these: left out of errors of prices
+  double median_factor = 1, p90_factor = 1;  ///< of max(q, 1 ÷ q), where q = price ÷ fastest run
+  double bias = 1;                           ///< geometric mean of q
+  double within_2 = 0;                       ///< share
+  std::optional<double> rank_correlation;    ///< of prices and medians in a case, median over the cases
+  std::optional<Regret> choice;              ///< by price, among all with a price
+  std::optional<Regret> limited_choice;      ///< among those with at most default_messages_off_node in flight
+  std::optional<Regret> tried_choice;        ///< the fastest of the cheapest tried_algorithms within that limit
+  std::optional<Regret> free_choice;         ///< of `predict`, if a measured algorithm stands for it
+  int same_as_chosen = 0;                    ///< of the cases of free_choice: the same strategy was measured
+  std::map<std::string, int> not_measured;   ///< free choices that no measured algorithm stands for
   std::vector<std::pair<std::string, Regret>> rules;  ///< one algorithm for all cases, the best rule first
   std::optional<double> library_factor;               ///< median factor of the price of the MPI library's own call
   std::map<std::string, int> not_priced;              ///< measured algorithms without a price, by reason

@@ -34,7 +34,8 @@ inline constexpr Bytes cached_bytes_max = Bytes{1} << 20;
 /// - local copies, of which nothing is known: a message between the nearest ranks is at least one copy, so copies move
 ///   64 KiB no slower than it. Where no message within a node is known, the typical rate.
 /// - what a node injects: as much as the typical number of lone large messages, unless a calibration looked for it;
-/// - further messages of bursts between nodes: the typical part of α, where no protocol of a level has its own, unless a
+/// - further messages of bursts between nodes: the typical part of α, where no protocol of a level has its own, unless
+/// a
 ///   calibration looked for them;
 /// - what ranks wait for one another between batches: the typical part of α between nodes, unless a calibration looked.
 Machine with_stand_ins(Machine machine);
