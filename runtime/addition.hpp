@@ -51,9 +51,9 @@ class Addition {
 
   /// @param sums  of count values
   void operator()(const void* values, void* sums, std::int64_t count) const { function_(values, sums, count); }
-  /// Is there one?
+  /// Does it have a function?
   explicit operator bool() const { return function_ != nullptr; }
-  /// That it adds.
+  /// The type of numbers that it adds.
   NumberType numbers() const { return numbers_; }
 
  private:

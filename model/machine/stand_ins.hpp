@@ -18,7 +18,7 @@ inline constexpr Seconds typical_copy_block_s = 2e-8;
 inline constexpr double typical_skew_alpha_ratio = 0.06;
 
 /// What a further message of a burst between nodes keeps its sender busy for, as part of α (alpha_next_s): about the
-/// geometric median of the protocols of the profiles that come with Commpass and have it (the same test).
+/// geometric median of the protocols that have it in the profiles of Commpass (tests/model/machine/stand_ins_test.cpp).
 inline constexpr double typical_next_alpha_ratio = 0.4;
 
 /// Copies by all ranks of a node, each of more bytes than its caches hold at once, where no calibration measured

@@ -445,6 +445,7 @@ bool AlltoallvEngine::is_settled(Settled& settled, const void* sendbuf, const vo
       options.planner != settled.planner || (leaves_library_calls_ && !settled.is_direct) || has_failed_)
     return false;
   if (survey_.is_under_way() || device_survey_.is_under_way()) complete_surveys();
+  // A survey may have found another class, for which nothing is settled.
   if (!settled.strategy || !sendbuf || !recvbuf || sendbuf == MPI_IN_PLACE || recvbuf == MPI_IN_PLACE) return false;
   if (sendbuf != settled.sendbuf || recvbuf != settled.recvbuf) {
     if (may_be_on_device()) return false;

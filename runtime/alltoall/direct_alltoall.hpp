@@ -45,7 +45,7 @@ class DirectAlltoall {
                                     const Side& receives);
 
  private:
-  /// Where something is wrong.
+  /// The first wrong message and the number of others, or the wrong block of this rank to itself.
   std::optional<AlltoallDamage> damage(Rank rank, const Side& sends, const Side& receives) const;
 
   std::vector<Bytes> got_;  ///< by rank

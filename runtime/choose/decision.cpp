@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "model/base/text.hpp"
 #include "model/cost/cost.hpp"

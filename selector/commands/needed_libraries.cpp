@@ -1,12 +1,18 @@
 #include "selector/commands/needed_libraries.hpp"
 
 #include <elf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+
+#include "model/base/text.hpp"
 
 namespace commpass {
 
@@ -29,6 +35,16 @@ std::string read_name(std::istream& file, std::uint64_t offset) {
 }
 
 }  // namespace
+
+std::optional<std::string> find_program(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  for (const auto& folder : split(path ? path : "", ':')) {
+    std::error_code ignored;
+    auto program = (folder.empty() ? "." : folder) + "/" + name;
+    if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> needed_libraries(std::istream& file) {
   Elf64_Ehdr header{};

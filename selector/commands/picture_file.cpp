@@ -11,8 +11,8 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -21,6 +21,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/text.hpp"
+#include "selector/commands/needed_libraries.hpp"
 
 extern "C" char** environ;
 
@@ -53,12 +54,9 @@ std::optional<double> parse_inches(const std::string& text) {
 }
 
 /// The first of some programs that is in PATH.
-std::optional<std::string> find_program(const std::vector<std::string>& names) {
-  const char* const path = std::getenv("PATH");
-  for (const auto& name : names)
-    for (const auto& folder : split(path ? path : "", ':'))
-      if (const auto program = (folder.empty() ? "." : folder) + "/" + name; ::access(program.c_str(), X_OK) == 0)
-        return program;
+std::optional<std::string> find_one_of(std::initializer_list<const char*> names) {
+  for (const auto* name : names)
+    if (auto program = find_program(name)) return program;
   return std::nullopt;
 }
 
@@ -70,8 +68,7 @@ struct Converter {
 
 /// @param has_bitmaps  whose pixels rsvg-convert blurs
 std::optional<Converter> find_converter(bool has_bitmaps) {
-  auto drawing = find_program({"rsvg-convert"}),
-       browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  auto drawing = find_program("rsvg-convert"), browser = find_one_of({"chromium", "chromium-browser", "google-chrome"});
   if (browser && (has_bitmaps || !drawing)) return Converter{std::move(*browser), true};
   if (drawing) return Converter{std::move(*drawing), false};
   return std::nullopt;

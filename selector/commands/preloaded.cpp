@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
-#include <system_error>
 
-#include "model/base/text.hpp"
 #include "selector/commands/needed_libraries.hpp"
 
 namespace commpass {
@@ -52,11 +49,6 @@ std::size_t skip_starter(const std::vector<std::string>& words, std::size_t at, 
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-bool is_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
 }  // namespace
 
 std::size_t find_launcher(const std::vector<std::string>& words) {
@@ -81,18 +73,10 @@ MpiKind kind_of_library(const std::string& contents) {
 }
 
 bool is_any_linked_with_abi(std::span<const std::string> words) {
-  const char* const path = std::getenv("PATH");
-  const auto folders = split(path ? path : "", ':');
-  const auto file_of = [&](const std::string& word) {
-    if (contains(word, "/")) return word;
-    for (const auto& folder : folders)
-      if (auto file = std::filesystem::path(folder) / word; is_file(file)) return file.string();
-    return std::string();
-  };
-  return std::ranges::any_of(words, [&](const std::string& word) {
-    const auto name = file_of(word);
-    if (!is_file(name)) return false;
-    std::ifstream file(name, std::ios::binary);
+  return std::ranges::any_of(words, [](const std::string& word) {
+    const auto program = contains(word, "/") ? std::optional(word) : find_program(word);
+    if (!program) return false;
+    std::ifstream file(*program, std::ios::binary);
     return std::ranges::any_of(needed_libraries(file),
                                [](const auto& library) { return library.starts_with("libmpi_abi.so"); });
   });
