@@ -3,10 +3,7 @@ add_library(commpass_options INTERFACE)
 target_compile_options(commpass_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                        $<$<BOOL:${COMMPASS_WERROR}>:-Werror>)
 # Code that runs once (command line, JSON, reports): optimised no more than it pays for the compiler's time.
-set(commpass_cold_options $<$<CONFIG:Release>:-O1>)
-if(COMMPASS_SANITIZE)
-  set(commpass_cold_options -O0)
-endif()
+set(commpass_cold_options $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
 add_library(commpass_cold INTERFACE)
 target_compile_options(commpass_cold INTERFACE ${commpass_cold_options})
 if(COMMPASS_SANITIZE)
@@ -15,6 +12,8 @@ if(COMMPASS_SANITIZE)
   add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-sanitize=null,object-size -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${COMMPASS_SANITIZE})
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld COMMPASS_LLD)
   if(COMMPASS_LLD)  # a hundred large programs, which the usual linker takes five minutes to link

@@ -84,14 +84,19 @@ inline void expect_shown_output(const ShownCommand& shown, const std::string& ou
   }
 }
 
-/// Runs the commands in `directory`, one after the other. What they export holds for the commands after them.
+/// Runs the commands in `directory`, one after the other. What they export holds for the commands after them. Where the
+/// page says build/openmpi they take `build`.
 /// @return how many there are
 inline std::size_t expect_commands_as_shown(const std::filesystem::path& page, const std::string& directory,
-                                            const std::string& variables = {}) {
+                                            const std::string& variables = {},
+                                            const std::string& build = "build/openmpi") {
   const TemporaryDirectory scripts;
   std::string exports = "set -euo pipefail\ncd '" + directory + "'\n";
-  const auto commands = shown_commands(page);
-  for (const auto& shown : commands) {
+  const std::string shown_build = "build/openmpi";
+  auto commands = shown_commands(page);
+  for (auto& shown : commands) {
+    for (std::size_t at; (at = shown.command.find(shown_build)) != std::string::npos && build != shown_build;)
+      shown.command.replace(at, shown_build.size(), build);
     const auto script = scripts.write("command", exports + "{ " + shown.command + "; } 2>&1\n");
     const auto result = run("bash " + script, variables);
     EXPECT_EQ(result.exit_code, 0) << page << ": $ " << shown.command << "\n" << result.out << result.err;

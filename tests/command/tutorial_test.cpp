@@ -12,7 +12,8 @@ TEST(Tutorial, RunsAsItIsShown) {
                                            COMMPASS_TEST_MPI_ENVIRONMENT " OMPI_MCA_rmaps_base_oversubscribe=1 "
                                                                          "OMPI_MCA_mpi_yield_when_idle=1 "
                                                                          "OMPI_MCA_btl_vader_single_copy_mechanism="
-                                                                         "none"),
+                                                                         "none",
+                                           COMMPASS_TEST_BUILD),
             10U);
 }
 
