@@ -165,15 +165,6 @@ Times run(const Measurement& measurement, const Pattern& pattern, Communicator& 
   return times;
 }
 
-/// Time of the choice ÷ time of the best; with --calls including their planning.
-double regret_of(const Times& times, const Calls& calls) {
-  std::vector<Seconds> costs;
-  for (std::size_t i = 0; i < times.runs.size(); ++i)
-    costs.push_back(calls ? times.plans[i] + *calls * times.runs[i].median : times.runs[i].median);
-  const auto least = std::ranges::min(costs);
-  return least > 0 ? costs.front() / least : 1;
-}
-
 std::string explain_one(const Measurement& measurement, const Pattern& pattern, const Communicator& communicator,
                         std::span<const Candidate> priced, const Ties& ties) {
   const auto& selection = measurement.arguments.selection;
@@ -205,9 +196,9 @@ PlannedReport measure_planned(const Measurement& measurement, const Pattern& pat
                     {"verified", measurement.arguments.verify ? "every byte of every strategy" : "no (add --verify)"}};
   if (calls) report.context.emplace_back("calls", fmt::format("{}", *calls));
   report.chosen = to_string(agenda.candidates.front().strategy);
+  report.calls = calls;
   report.baseline_s = times.plain_loop_s;
   report.not_priced = std::move(agenda.not_priced);
-  report.regret = regret_of(times, calls);
   const auto priced = std::span(agenda.candidates).first(agenda.priced);
   report.ties = find_ties(priced, uncertainty_of(communicator.machine()), calls);
   if (!measurement.arguments.selection.explain.empty())

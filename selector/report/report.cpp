@@ -22,8 +22,10 @@ std::string mark_of(const ReportRow& row, const Report& report) {
   return mark + (report.ties.contains(strategy) ? "~" : "");
 }
 
-/// The time of one exchange: measured, or by which candidates are ranked.
+/// The time by which candidates are ranked, measured or predicted: of one exchange, or of `calls` with their planning.
 std::optional<Seconds> seconds_of(const ReportRow& row, bool measured, const Calls& calls) {
+  if (measured && calls && row.measured_s && row.measured_plan_s)
+    return *row.measured_plan_s + *calls * *row.measured_s;
   if (measured) return row.measured_s;
   return row.is_priced ? std::optional(ranked_seconds(row.candidate, calls)) : std::nullopt;
 }
@@ -34,6 +36,21 @@ const ReportRow* chosen_row(const Report& report) {
   const auto chosen =
       std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
   return chosen == report.rows.end() ? nullptr : &*chosen;
+}
+
+std::optional<Regret> regret_of(const Report& report) {
+  const auto* const chosen = chosen_row(report);
+  if (!chosen || !chosen->measured_s) return {};
+  const auto own = *seconds_of(*chosen, true, report.calls);
+  const auto* fastest = chosen;
+  auto least = own;
+  for (const auto* rows : {&report.rows, &report.baselines})
+    for (const auto& row : *rows)
+      if (const auto seconds = seconds_of(row, true, report.calls); seconds && *seconds < least) {
+        fastest = &row;
+        least = *seconds;
+      }
+  return Regret{least > 0 ? own / least : 1, fastest};
 }
 
 std::vector<Comparison> comparisons(const Report& report) {
@@ -241,7 +258,13 @@ std::string describe_choice(const Report& report) {
     append(text, "{} {} ({}{})", compare_speed(each.own_s, each.baseline_s), describe(*each.baseline, *each.candidate),
            to_string(each.baseline->strategy), is_tie ? ", a tie" : "");
   }
-  if (report.regret) append(text, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
+  if (const auto regret = regret_of(report)) {
+    append(text, ", regret {} (its time over that of the fastest", format_fixed(regret->value, 3));
+    if (regret->fastest != chosen_row(report))
+      append(text, ", {}: {}", to_string(regret->fastest->candidate.strategy),
+             format_seconds(*seconds_of(*regret->fastest, true, report.calls)));
+    text += ")";
+  }
   return text;
 }
 
@@ -283,7 +306,10 @@ Document document_of(const Report& report, std::size_t top) {
   for (const auto& each : comparisons(report))
     document.fact("times_faster_than", {{to_string(each.baseline->strategy), each.baseline_s / each.own_s}});
   if (report.baseline_s) document.fact("baseline_s", *report.baseline_s);
-  if (report.regret) document.fact("regret", *report.regret);
+  if (const auto regret = regret_of(report)) {
+    document.fact("regret", regret->value);
+    document.fact("fastest", to_string(regret->fastest->candidate.strategy));
+  }
   document.paragraph("\n" + describe_choice(report) + "\n");
   // The median hides times that are late once in a hundred runs.
   if (const auto* const chosen = chosen_row(report); chosen && chosen->measured_s && chosen->measured_mean_s)

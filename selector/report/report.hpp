@@ -31,7 +31,6 @@ struct Report {
   std::string chosen;
   std::vector<ReportRow> rows;          ///< by rank, then the rows without a price
   std::optional<Seconds> baseline_s;    ///< measured: the plain loop of MPI libraries
-  std::optional<double> regret;         ///< measured time of the choice ÷ that of the fastest
   std::vector<Strategy> pruned{};       ///< not priced in full: the lower bound of their busiest ranks is too long
   std::vector<ReportRow> baselines{};   ///< the baselines (baseline.hpp) that are not among the rows
   Calls calls{};                        ///< the number of calls that rank the candidates
@@ -43,6 +42,15 @@ struct Report {
 
 /// The row of the choice; null if no row has it.
 const ReportRow* chosen_row(const Report& report);
+
+/// Measured time of the choice ÷ that of the fastest row, which may be a baseline; with `calls` both with their
+/// planning.
+struct Regret {
+  double value;
+  const ReportRow* fastest;
+};
+/// Nothing if the choice was not measured.
+std::optional<Regret> regret_of(const Report& report);
 
 /// A baseline beside the choice: measured times if the choice was measured, else those by which candidates are ranked.
 struct Comparison {
