@@ -95,7 +95,7 @@ class Blocks {
   std::vector<NeighborMessage> receives_, sends_;
 };
 
-/// The prediction in closed form, or by all edges if these are few; else nothing.
+/// The prediction by the sample of a node, or by all edges if these are few; else nothing.
 std::optional<Seconds> predict(const Measurement& measurement, const CartesianPattern& pattern, const Layout& layout,
                                const std::string& name) {
   const auto strategy = parse_strategy(name);

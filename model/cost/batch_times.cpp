@@ -29,7 +29,7 @@ Machine with_outer_levels_as_node_share(Machine machine, const Layout& given) {
     const double rate =
         std::min(machine.levels[level].up_rate_bytes_per_s, machine.levels[level].down_rate_bytes_per_s);
     for (int node = 0; node < layout.nodes(); ++node) {
-      const int around = ranks_around(layout, level, node);
+      const int around = layout.ranks_of_instances(level)[at(layout.instance_of(level)[layout.ranks_of(node).front()])];
       const double part = static_cast<double>(layout.ppn(node)) / around;
       const int others = layout.ranks() - layout.ppn(node), far = layout.ranks() - around;
       share = std::min(share, rate * part * others / far);

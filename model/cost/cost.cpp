@@ -130,28 +130,6 @@ StageCost stage_of(const char* label, Bytes bytes_max) {
   return stage;
 }
 
-int ranks_around(const Layout& layout, Level level, int node) {
-  return layout.ranks_of_instances(level)[at(layout.instance_of(level)[layout.ranks_of(node).front()])];
-}
-
-NodeParts parts_of_node(const Layout& layout, int node) {
-  NodeParts parts{{}, static_cast<double>(layout.ranks()) / layout.ppn(node)};
-  parts.of_level.fill(1);
-  for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
-    if (layout.instances(level) > 0)
-      parts.of_level[level] = static_cast<double>(layout.ppn(node)) / ranks_around(layout, level, node);
-  return parts;
-}
-
-Machine of_a_node(Machine machine, const NodeParts& parts) {
-  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(parts.all_ranks);
-  for (std::size_t level = 0; level < machine.levels.size(); ++level) {
-    machine.levels[level].up_rate_bytes_per_s *= parts.of_level[level];
-    machine.levels[level].down_rate_bytes_per_s *= parts.of_level[level];
-  }
-  return machine;
-}
-
 Machine without_copies(Machine machine) {
   machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   machine.copy_block_s = 0;

@@ -65,9 +65,13 @@ void require_parameters(const Layout& layout, const Machine& machine, const Data
 struct RandomPattern {
   double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
   double block_bytes = 0;                            ///< of a block, on average
-  int ranks_drawn = 256;     ///< the number of ranks whose messages are drawn, at least those of a node
+  int ranks_drawn = 256;     ///< the number of ranks whose messages are drawn, at least those of a node; or lone_sender
   double size_variance = 0;  ///< of blocks, in squares of their mean size; 0: all are equal
   bool is_even = false;      ///< does every rank send to as many others? Else each pair is drawn alone
+
+  /// As ranks_drawn: one rank alone sends. The others make an exchange longer, by what they share with it and what it
+  /// receives. So that takes less than all, but for what later stages draw, and a fraction of the time to find out.
+  static constexpr int lone_sender = 1;
 };
 
 /// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
@@ -106,26 +110,13 @@ RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 /// in an all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn
 /// ranks where the layout has them (fewer for very many ranks), and the slowest counts. The draw is the same every time
 /// and everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
+/// The price of an all-to-all, where every block is there, equals that of evaluate() where the address is full, the
+/// layout even and in rank order, all nodes alike in their digits, and no stage has more than 64 rounds. Of more, like
+/// ones are taken together, which is an estimate for burst; so is the result elsewhere, and for the copies of routes
+/// whose lowest digit has two values and of distance routes (tests/model/cost/estimate_test.cpp says how good).
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
               const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned,
               const DataPath& path = {});
-
-/// The same where one rank alone sends what it would: the others make an exchange longer, by what they share with it
-/// and what it receives. So it takes less than estimate() says, but for what later stages draw, and a fraction of the
-/// time to find out.
-/// @throws as estimate
-Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-                          const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned,
-                          const DataPath& path = {});
-
-/// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
-/// Equal to evaluate() where the address is full, the layout even and in rank order,
-/// all nodes alike in their digits, and no stage has more than 64 rounds. Of more, like ones are taken together,
-/// which is an estimate for burst; so is the result elsewhere, and for the copies of routes whose lowest digit has two
-/// values and of distance routes (tests/model/cost/estimate_test.cpp says how good).
-/// @throws InputError as evaluate, NotApplicable if the route has no closed form
-Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,
-                       CostModel model = CostModel::burst);
 
 }  // namespace commpass

@@ -156,15 +156,15 @@ class Drawn {
   /// What some ranks of a node send.
   /// @param node  theirs, or one with as many ranks as any: it stands for all that they send to
   Cost price(int node, std::span<const Rank> senders) {
-    const auto node_layout = layout_of_node(layout_, node);
-    const auto machine = of_a_node(machine_, parts_of_node(layout_, node));
-    Foldings foldings;
-    auto schedule =
-        draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, node_layout.ranks(), senders, foldings);
+    const auto ranks = layout_.ranks_of(node);
+    Sample sample{{}, layout_of_part(layout_, ranks), part_of_ranks(layout_, ranks, ranks.size())};
+    auto& schedule = sample.schedule;
+    schedule =
+        draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, layout_.ppn(node), senders, sample.foldings);
     if (!path_.is_host())
       schedule.send_bytes = schedule.receive_bytes =
           std::vector(schedule.self_bytes.size(), buffer_bytes(pattern_, layout_, node));
-    return evaluate_path(schedule, node_layout, machine, model_, usage_, path_, &foldings);
+    return evaluate(sample, machine_, model_, usage_, path_);
   }
 
  private:
@@ -207,6 +207,8 @@ Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window wind
   Drawn drawn(pattern, route, window, layout, machine, model, usage, path);
   Cost slowest;
   const auto typical = typical_nodes(pattern, layout);
+  if (pattern.ranks_drawn == RandomPattern::lone_sender)
+    return drawn.price(typical.front(), layout.ranks_of(typical.front()).first(1));
   for (const int node : typical) {
     auto cost = drawn.price(node, layout.ranks_of(node));
     if (slowest.stages.empty()) slowest = std::move(cost);
@@ -239,17 +241,6 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
   const auto how = receiving(pattern, layout, machine);
   if (!pattern.is_even || how == Receiving::cheap) return drawn(pattern.is_even);
   return how == Receiving::meanwhile ? drawn(false) : middle_of(drawn(true), drawn(false));
-}
-
-Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-                          const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
-  const int node = typical_nodes(pattern, layout).front();
-  return Drawn(pattern, route, window, layout, machine, model, usage, path).price(node, layout.ranks_of(node).first(1));
-}
-
-Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,
-                       CostModel model) {
-  return estimate({1, 1, static_cast<double>(bytes)}, route, window, layout, machine, model);
 }
 
 }  // namespace commpass

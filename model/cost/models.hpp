@@ -8,16 +8,9 @@
 #include <vector>
 
 #include "model/cost/cost.hpp"
+#include "model/cost/sample.hpp"
 
 namespace commpass {
-
-/// Multiplicity of a message in the schedule of a representative node (estimate.cpp).
-struct Folded {
-  Level level = 0;             ///< of its ends, which the layout of the node cannot tell
-  std::uint32_t messages = 1;  ///< how many equal messages of one sender it represents, one right after another
-  std::uint32_t batches = 1;   ///< how many equal batches its batch represents; the same for all of a batch
-};
-using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
 /// Multiplicities of the messages of one stage or of a part of it.
 struct FoldedOf {
@@ -30,18 +23,6 @@ struct FoldedOf {
                          : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
-
-/// How many ranks the instance of an outer level has in which a node is.
-int ranks_around(const Layout& layout, Level level, int node);
-
-/// A node's part of its machine.
-struct NodeParts {
-  std::array<double, most_levels> of_level;  ///< its ranks ÷ those of the instance; 1 within nodes, or if not told
-  double all_ranks;                          ///< all ranks of the machine ÷ its ranks
-};
-NodeParts parts_of_node(const Layout& layout, int node);
-/// The machine of one node that stands for all: its part of what instances of outer levels share, and the skew of all.
-Machine of_a_node(Machine machine, const NodeParts& parts);
 
 /// For data whose copies have no price: headers and numbers.
 Machine without_copies(Machine machine);

@@ -72,4 +72,13 @@ Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const L
   return collectives + estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
 }
 
+Seconds estimate_size_seconds(const Route& route, const Layout& layout, const Machine& machine, CostModel model) {
+  constexpr double size_bytes = 8;
+  if (route.stages().size() < 2) return 0;
+  const auto sizes = estimate({1, 1, size_bytes}, route, {}, layout, without_copies(machine), model);
+  Seconds seconds = 0;
+  for (std::size_t stage = 0; stage + 1 < sizes.stages.size(); ++stage) seconds += sizes.stages[stage].seconds;
+  return seconds;
+}
+
 }  // namespace commpass

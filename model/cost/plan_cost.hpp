@@ -1,5 +1,5 @@
 // What it costs to plan an exchange: before the first data, the headers of its blocks travel the route
-// (runtime/plan/plan.hpp).
+// (runtime/plan/plan.hpp), or their sizes.
 #pragma once
 
 #include <span>
@@ -36,6 +36,14 @@ Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& 
 /// As plan_seconds, without a schedule (estimate).
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine,
+                              CostModel model = CostModel::burst);
+
+/// Predicts the seconds in which ranks tell the sizes of blocks that are forwarded, ahead of an exchange that is run
+/// once: the stages of an all-to-all of one number a block, all but the last, at whose end blocks are known (TuNA paper
+/// §III-B, two phases). Those of all rounds of a stage go at once; they are numbers in a list, and no blocks to be
+/// copied.
+/// @throws as estimate
+Seconds estimate_size_seconds(const Route& route, const Layout& layout, const Machine& machine,
                               CostModel model = CostModel::burst);
 
 }  // namespace commpass

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -104,108 +105,29 @@ class Closing {
   std::vector<Rank> to_;
 };
 
-/// The machine of the nodes of a sample: their part of what they share with others, and the skew of all.
-/// @param ranks  of the sample and their partners
-Machine machine_of_sample(Machine machine, const Layout& layout, const std::vector<bool>& is_sampled, int ranks) {
-  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(static_cast<double>(layout.ranks()) / ranks);
-  for (Level level = layout.node_level() + 1; level <= layout.outermost(); ++level) {
-    const auto ranks_of = layout.ranks_of_instances(level);
-    if (ranks_of.empty()) continue;
-    const auto* instance_of = layout.instance_of(level);
-    std::vector<int> sampled(ranks_of.size(), 0);
-    for (Rank rank = 0; rank < layout.ranks(); ++rank)
-      sampled[instance_of ? at(instance_of[rank]) : 0] += is_sampled[at(rank)];
-    double in_sample = 0, all = 0;
-    for (std::size_t i = 0; i < sampled.size(); ++i) {
-      in_sample += sampled[i];
-      all += sampled[i] > 0 ? ranks_of[i] : 0;
-    }
-    machine.levels[level].up_rate_bytes_per_s *= in_sample / all;
-    machine.levels[level].down_rate_bytes_per_s *= in_sample / all;
+/// The machine of which a sample has a part: its part of what it shares with others, and the skew of all.
+Machine machine_of(Machine machine, const SampledPart& part) {
+  if (auto& skew = machine.operations.skew_s) *skew *= std::sqrt(part.all_ranks);
+  for (std::size_t level = 0; level < machine.levels.size(); ++level) {
+    machine.levels[level].up_rate_bytes_per_s *= part.of_level[level];
+    machine.levels[level].down_rate_bytes_per_s *= part.of_level[level];
   }
   return machine;
 }
 
-/// A schedule of representative nodes.
-struct Sample {
-  Schedule schedule;
-  Foldings foldings;         // with the levels of the messages in the whole
-  std::vector<Rank> number;  // by rank of the whole; absent: it is not in the sample
-  Layout layout;
-  Machine machine;
-};
-
-Sample sample_of(const Schedule& part, const Layout& given, const Machine& machine,
-                 const std::vector<bool>& is_sampled) {
-  const auto layout = given.on(machine);
-  std::vector<std::vector<Rank>> receivers;
-  auto is_there = is_sampled;
-  for (const auto& stage : part.stages) {
-    const auto& to = receivers.emplace_back(Closing(stage, layout, is_sampled).take_receivers());
-    for (std::size_t i = 0; i < to.size(); ++i)
-      if (to[i] != absent) is_there[at(stage.messages[i].from)] = is_there[at(to[i])] = true;
-  }
-  std::vector<Rank> ranks, number(is_there.size(), absent);
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
-    if (!is_there[at(rank)]) continue;
-    number[at(rank)] = static_cast<Rank>(ranks.size());
-    ranks.push_back(rank);
-  }
-  const int own_ranks = static_cast<int>(ranks.size());
-  Sample sample{{},
-                {},
-                std::move(number),
-                layout_of_ranks(given, ranks),
-                machine_of_sample(machine, layout, is_sampled, own_ranks)};
-  auto& schedule = sample.schedule;
-  schedule.ranks = own_ranks;
-  const auto bytes_of = [&](std::span<const Bytes> all) {
-    std::vector<Bytes> bytes;
-    for (const Rank rank : ranks)
-      if (!all.empty()) bytes.push_back(is_sampled[at(rank)] ? all[at(rank)] : 0);
-    return bytes;
-  };
-  schedule.self_bytes = bytes_of(part.self_bytes);
-  schedule.send_bytes = bytes_of(part.send_bytes);
-  schedule.receive_bytes = bytes_of(part.receive_bytes);
-  for (std::size_t s = 0; s < part.stages.size(); ++s) {
-    auto& stage = schedule.stages.emplace_back(Stage{part.stages[s].info, {}});
-    auto& foldings = sample.foldings.emplace_back();
-    const auto& to = receivers[s];
-    stage.messages.reserve(to.size() - static_cast<std::size_t>(std::ranges::count(to, absent)));
-    foldings.reserve(stage.messages.capacity());
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      if (to[i] == absent) continue;
-      auto message = part.stages[s].messages[i];
-      foldings.push_back({layout.level(message.from, message.to)});
-      message.from = sample.number[at(message.from)];
-      message.to = sample.number[at(to[i])];
-      stage.messages.push_back(message);
-    }
-  }
-  return sample;
-}
-
-/// Their cost, and when the last rank of each is through.
-struct NodesCost {
-  Cost cost;
-  std::vector<Seconds> ends;  // by place in the order
-};
-
-NodesCost cost_of_nodes(const Schedule& part, const Layout& layout, const Machine& machine, CostModel model,
-                        const DataPath& path, const SamplingOrder& order, std::size_t count) {
-  require_parameters(layout, machine, path);
-  const auto sample = sample_of(part, layout, machine, order.ranks_of_first(count, layout));
-  std::vector<Seconds> ends;
-  NodesCost result{evaluate_path(sample.schedule, sample.layout, sample.machine, model, Usage::planned, path,
-                                 &sample.foldings, nullptr, &ends),
-                   {}};
-  for (std::size_t n = 0; n < count; ++n) {
-    Seconds end = 0;
-    for (const Rank rank : layout.ranks_of(order.nodes[n])) end = std::max(end, ends[at(sample.number[at(rank)])]);
-    result.ends.push_back(end);
-  }
-  return result;
+/// The cost of the ranks that are run.
+/// @param ends  gets when the last rank of each node is through, by place in the order; null: not needed
+Cost run(const Sample& sample, const Machine& machine, CostModel model, Usage usage, const DataPath& path,
+         std::vector<Seconds>* ends = nullptr) {
+  std::vector<Seconds> of_rank;
+  auto cost = evaluate_path(sample.schedule, sample.layout, machine_of(machine, sample.part), model, usage, path,
+                            sample.foldings.empty() ? nullptr : &sample.foldings, nullptr, ends ? &of_rank : nullptr);
+  if (!ends) return cost;
+  ends->assign(static_cast<std::size_t>(std::ranges::max(sample.place)) + 1, 0);
+  for (std::size_t rank = 0; rank < of_rank.size(); ++rank)
+    if (const int place = sample.place[rank]; place != absent)
+      (*ends)[at(place)] = std::max((*ends)[at(place)], of_rank[rank]);
+  return cost;
 }
 
 /// An integer in place of another one, without a pattern (the finalizer of MurmurHash3).
@@ -228,8 +150,6 @@ Seconds mean_excess(std::vector<Seconds> ends) {
   return mean(std::span(ends).first(slowest)) - ends[slowest];
 }
 
-/// The smaller sample that a sample is compared with.
-constexpr std::size_t fewer_nodes_ratio = 4;
 /// The least standard deviation that joined messages cause, as a part of the price. With it 93 % of 1248 prices (13
 /// strategies, 8 patterns, 3 profiles, samples of 20 to 99 %) are within the told error (docs/model.md).
 constexpr double joining_error_min = 0.02;
@@ -259,23 +179,95 @@ SamplingOrder sampling_order(const Layout& layout, std::span<const Seconds> busy
   return order;
 }
 
-Cost evaluate_nodes(const Schedule& part, const Layout& layout, const Machine& machine, CostModel model,
-                    const DataPath& path, const SamplingOrder& order, std::size_t count) {
-  return cost_of_nodes(part, layout, machine, model, path, order, count).cost;
+SampledPart part_of_ranks(const Layout& layout, std::span<const Rank> sampled, std::size_t run) {
+  SampledPart part{{}, static_cast<double>(layout.ranks()) / static_cast<double>(run)};
+  part.of_level.fill(1);
+  for (Level level = layout.node_level() + 1; level <= layout.outermost(); ++level) {
+    const auto ranks_of = layout.ranks_of_instances(level);
+    if (ranks_of.empty()) continue;
+    const auto* instance_of = layout.instance_of(level);
+    std::set<int> instances;
+    for (const Rank rank : sampled) instances.insert(instance_of ? instance_of[rank] : 0);
+    double all = 0;
+    for (const int instance : instances) all += ranks_of[at(instance)];
+    part.of_level[level] = static_cast<double>(sampled.size()) / all;
+  }
+  return part;
 }
 
-Cost evaluate_sample(const Schedule& part, const Layout& layout, const Machine& machine, CostModel model,
-                     const DataPath& path, const SamplingOrder& order, std::size_t count) {
-  auto [cost, ends] = cost_of_nodes(part, layout, machine, model, path, order, count);
-  if (cost.seconds <= 0) return cost;
+Sample sample_of_nodes(const Schedule& part, const Layout& layout, const SamplingOrder& order, std::size_t count) {
+  const auto is_sampled = order.ranks_of_first(count, layout);
+  std::vector<std::vector<Rank>> receivers;
+  auto is_there = is_sampled;
+  for (const auto& stage : part.stages) {
+    const auto& to = receivers.emplace_back(Closing(stage, layout, is_sampled).take_receivers());
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (to[i] != absent) is_there[at(stage.messages[i].from)] = is_there[at(to[i])] = true;
+  }
+  std::vector<Rank> ranks, sampled, number(is_there.size(), absent);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+    if (is_sampled[at(rank)]) sampled.push_back(rank);
+    if (!is_there[at(rank)]) continue;
+    number[at(rank)] = static_cast<Rank>(ranks.size());
+    ranks.push_back(rank);
+  }
+  Sample sample{{}, layout_of_part(layout, ranks), part_of_ranks(layout, sampled, ranks.size())};
+  sample.nodes = order.nodes.size();
+  sample.busiest = order.busiest;
+  sample.place.resize(ranks.size(), absent);
+  for (std::size_t place = 0; place < count; ++place)
+    for (const Rank rank : layout.ranks_of(order.nodes[place]))
+      sample.place[at(number[at(rank)])] = static_cast<int>(place);
+  auto& schedule = sample.schedule;
+  schedule.ranks = static_cast<int>(ranks.size());
+  const auto bytes_of = [&](std::span<const Bytes> all) {
+    std::vector<Bytes> bytes;
+    for (const Rank rank : ranks)
+      if (!all.empty()) bytes.push_back(is_sampled[at(rank)] ? all[at(rank)] : 0);
+    return bytes;
+  };
+  schedule.self_bytes = bytes_of(part.self_bytes);
+  schedule.send_bytes = bytes_of(part.send_bytes);
+  schedule.receive_bytes = bytes_of(part.receive_bytes);
+  for (std::size_t s = 0; s < part.stages.size(); ++s) {
+    auto& stage = schedule.stages.emplace_back(Stage{part.stages[s].info, {}});
+    auto& foldings = sample.foldings.emplace_back();
+    const auto& to = receivers[s];
+    stage.messages.reserve(to.size() - static_cast<std::size_t>(std::ranges::count(to, absent)));
+    foldings.reserve(stage.messages.capacity());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      if (to[i] == absent) continue;
+      auto message = part.stages[s].messages[i];
+      foldings.push_back({layout.level(message.from, message.to)});
+      message.from = number[at(message.from)];
+      message.to = number[at(to[i])];
+      stage.messages.push_back(message);
+    }
+  }
+  return sample;
+}
+
+Sample sample_with_error(const Schedule& part, const Layout& layout, const SamplingOrder& order, std::size_t count) {
+  constexpr std::size_t fewer_nodes_ratio = 4;
+  auto sample = sample_of_nodes(part, layout, order, count);
   const auto fewer = std::max(count / fewer_nodes_ratio, order.busiest + 2);
-  const auto before = cost_of_nodes(part, layout, machine, model, path, order, fewer).ends;
-  const auto drawn = [&](std::span<const Seconds> of) { return of.subspan(order.busiest); };
-  const double all = static_cast<double>(order.nodes.size()), sampled = static_cast<double>(count);
-  const auto steps = std::log(all / sampled) / std::log(sampled / static_cast<double>(fewer));
-  const auto drift = std::max(0.0, steps * (mean(drawn(std::span(ends).first(fewer))) - mean(drawn(before))));
+  sample.fewer = std::make_shared<const Sample>(sample_of_nodes(part, layout, order, fewer));
+  return sample;
+}
+
+Cost evaluate(const Sample& sample, const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
+  if (!sample.fewer) return run(sample, machine, model, usage, path);
+  std::vector<Seconds> ends, before;
+  auto cost = run(sample, machine, model, usage, path, &ends);
+  if (cost.seconds <= 0) return cost;
+  run(*sample.fewer, machine, model, usage, path, &before);
+  const auto drawn = [&](std::span<const Seconds> of) { return of.subspan(sample.busiest); };
+  const auto first = std::span<const Seconds>(ends).first(before.size());
+  const auto all = static_cast<double>(sample.nodes), sampled = static_cast<double>(ends.size());
+  const auto steps = std::log(all / sampled) / std::log(sampled / static_cast<double>(before.size()));
+  const auto drift = std::max(0.0, steps * (mean(drawn(first)) - mean(drawn(before))));
   const auto seconds = cost.seconds + drift;
-  const auto joining = std::ranges::max(before) - std::ranges::max(std::span(ends).first(fewer));
+  const auto joining = std::ranges::max(before) - std::ranges::max(first);
   const auto slowest = mean_excess({drawn(ends).begin(), drawn(ends).end()}) * std::numbers::pi / std::sqrt(6);
   const auto deviation = std::hypot(slowest, joining, joining_error_min * seconds) * std::sqrt(1 - sampled / all);
   cost.sampling_error = (2 * deviation + drift / 2) / seconds;

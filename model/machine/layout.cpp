@@ -461,12 +461,12 @@ std::vector<Layout::LevelIds> ids_of_ranks(const Layout& layout, std::span<const
 
 }  // namespace
 
-Layout layout_of_node(const Layout& layout, int node) {
-  return Layout(ids_of_ranks(layout, layout.ranks_of(node)), true);
-}
-
 Layout layout_of_ranks(const Layout& layout, std::span<const Rank> ranks) {
   return Layout(ids_of_ranks(layout, ranks));
+}
+
+Layout layout_of_part(const Layout& layout, std::span<const Rank> ranks) {
+  return Layout(ids_of_ranks(layout, ranks), true);
 }
 
 }  // namespace commpass

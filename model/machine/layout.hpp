@@ -147,7 +147,7 @@ class Layout {
     std::span<const int> ranks_of;
   };
 
-  friend Layout layout_of_node(const Layout& layout, int node);
+  friend Layout layout_of_part(const Layout& layout, std::span<const Rank> ranks);
   /// @param keeps_all  also an outer level with one instance
   Layout(std::span<const LevelIds> levels, bool keeps_all);
   void set_levels(std::span<const MachineLevel> levels, const MemoryChannels& channels);
@@ -162,11 +162,10 @@ class Layout {
   Level node_level_ = 0, outermost_ = 0;
 };
 
-/// That of the ranks of one node alone. Messages of outer levels still leave it, so that these stay.
-Layout layout_of_node(const Layout& layout, int node);
-
 /// That of some ranks, each where it sits, renumbered in the order in which they are given.
 Layout layout_of_ranks(const Layout& layout, std::span<const Rank> ranks);
+/// The same where these stand for all: messages of outer levels still leave them, so that these levels stay.
+Layout layout_of_part(const Layout& layout, std::span<const Rank> ranks);
 
 /// Reads a layout from text: "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), "2x4x2x8" (groups ×
 /// nodes of a group × sockets × ranks a socket), "2x4x2x4x14" (with NUMA domains of a socket) and "2x4x2x4x2x7" (with

@@ -71,7 +71,8 @@ std::vector<Rank> GridRoute::peers(Rank rank, int stage) const {
 }
 
 std::vector<UniformRun> GridRoute::uniform_runs(Rank, int) const {
-  throw NotApplicable("cartesian", "it has a closed form for neighbourhoods on its grid, and none for all-to-alls");
+  throw NotApplicable("cartesian",
+                      "neighbourhoods on its grid are priced by a sample, and all-to-alls have no closed form");
 }
 
 }  // namespace commpass

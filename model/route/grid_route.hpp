@@ -21,7 +21,7 @@ class GridRoute final : public Route {
   int round(Rank from, Rank to, int stage) const override;
   std::vector<Rank> peers(Rank rank, int stage) const override;
   std::vector<Rank> group(Rank rank, int stage) const override;
-  /// @throws NotApplicable: neighbourhoods have a closed form of their own (model/cost/neighborhood_cost.hpp)
+  /// @throws NotApplicable: neighbourhoods are priced by samples (model/cost/neighborhood_sample.hpp)
   std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
 
  private:

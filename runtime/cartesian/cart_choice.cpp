@@ -54,11 +54,10 @@ std::vector<Strategy> find_others(const Context& context, const Neighborhood& ne
   std::vector<Strategy> others;
   if (!has_few_edges(neighborhood)) return others;
   const auto edges = std::int64_t{context.layout.ranks()} * neighborhood.size();
-  const auto prices_of = [&](MPI_Comm evaluators) {
+  const auto prices_of = [&](MPI_Comm) {
     std::vector<Pricer> prices;
-    all_or_none(evaluators, [&] {
-      for (const auto times : probed_times) prices.push_back(pricer.edge_pricer(times));
-    });
+    for (const auto times : probed_times)
+      prices.emplace_back([&pricer, times](std::span<const Strategy> some) { return pricer.by_edges(some, times); });
     return prices;
   };
   share_pricing(context.comm.get(), context.layout, edges, prices_of, [&](std::span<const Pricer> shared) {
@@ -156,8 +155,8 @@ std::string with_values(const Context& context, const Neighborhood& neighborhood
     const NeighborhoodPricer pricer(neighborhood, unit_of(neighborhood, false), context.layout, context.machine,
                                     options.model);
     const auto edges = std::int64_t{context.layout.ranks()} * neighborhood.size();
-    text =
-        to_string(rank_family(pricer.edge_pricer(probed_times[1]), strategy, context.layout, edges).front().strategy);
+    const Pricer by_edges = [&](std::span<const Strategy> some) { return pricer.by_edges(some, probed_times[1]); };
+    text = to_string(rank_family(by_edges, strategy, context.layout, edges).front().strategy);
   });
   return broadcast(comm, text);
 }

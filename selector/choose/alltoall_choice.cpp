@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "model/cost/telling_cost.hpp"
+#include "model/cost/plan_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
@@ -29,7 +29,7 @@ class Telling {
     strategy.window = {};
     strategy.path = {};
     const auto [known, is_new] = seconds_.try_emplace(to_string(strategy));
-    if (is_new) known->second = telling_seconds(*make_route(strategy, layout_), layout_, machine_, model_);
+    if (is_new) known->second = estimate_size_seconds(*make_route(strategy, layout_), layout_, machine_, model_);
     return known->second;
   }
 
@@ -84,9 +84,10 @@ Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const 
 
 /// By what a lone rank sends. Of the library's own algorithms it knows nothing: they take no time. The layout must live
 /// as long as the result.
-Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& share, CostModel model) {
+Pricer part_pricer(RandomPattern blocks, const Layout& layout, const Machine& share, CostModel model) {
+  blocks.ranks_drawn = RandomPattern::lone_sender;
   const auto machine = std::make_shared<const Machine>(share);
-  return [machine, price = random_pricer(blocks, layout, *machine, model, {}, Usage::once, RandomPart::lone_sender)](
+  return [machine, price = random_pricer(blocks, layout, *machine, model, {}, Usage::once)](
              std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates)

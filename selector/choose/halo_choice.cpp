@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/base/text.hpp"
+#include "model/base/format.hpp"
+#include "model/cost/sample.hpp"
 #include "selector/choose/ties.hpp"
 
 namespace commpass {
@@ -66,13 +67,6 @@ Schedule schedule_of(const Grid& grid, const HaloArray& array, const std::vector
   return schedule;
 }
 
-/// Some rows of nodes, which are enough where there are very many ranks.
-Layout first_ranks(const Layout& layout, int ranks) {
-  std::vector<Rank> first(static_cast<std::size_t>(ranks));
-  std::iota(first.begin(), first.end(), 0);
-  return layout_of_ranks(layout, first);
-}
-
 }  // namespace
 
 std::string HaloCandidate::name() const {
@@ -92,7 +86,10 @@ std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, 
     auto& size = *std::ranges::find_if(part.dims, [](int s) { return s > 1; });
     size = (size + 1) / 2;
   }
-  const auto part_layout = first_ranks(layout, part.ranks());
+  std::vector<Rank> ranks(static_cast<std::size_t>(part.ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const auto placed = layout.on(machine);
+  Sample sample{{}, layout_of_part(placed, ranks), part_of_ranks(placed, ranks, ranks.size())};
   const auto used = dimensions_of(array).size();
   const unsigned ways = used > 1 ? 1U << std::min<std::size_t>(used - 1, 6) : 1;
   std::vector<HaloCandidate> candidates;
@@ -106,10 +103,11 @@ std::vector<HaloCandidate> rank_halos(const Grid& grid, const HaloArray& array, 
       for (int i = 0; i < dimensions; ++i) directions *= 3;
       candidate.messages += directions - 1;
     }
-    const auto schedule = schedule_of(part, array, candidate.stages, part.ranks());
+    sample.schedule = schedule_of(part, array, candidate.stages, part.ranks());
     for (const auto& path : paths) {
+      require_parameters(layout, machine, path);
       candidate.path = path;
-      candidate.predicted_s = evaluate(schedule, part_layout, machine, model, Usage::planned, path).seconds;
+      candidate.predicted_s = evaluate(sample, machine, model, Usage::planned, path).seconds;
       candidates.push_back(candidate);
     }
   }

@@ -1,6 +1,8 @@
 #include "selector/choose/neighborhood_choice.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
@@ -20,37 +22,50 @@ NeighborhoodPricer::NeighborhoodPricer(const Neighborhood& neighborhood, Neighbo
   require_parameters(layout, machine);
 }
 
-const NeighborhoodSchedule& NeighborhoodPricer::schedule_of(const Strategy& strategy) const {
+const NeighborhoodPricer::Sampled& NeighborhoodPricer::sampled(const Strategy& strategy) const {
+  const auto known =
+      std::ranges::find(sampled_, strategy, [](const Sampled& s) -> const Strategy& { return s.candidate.strategy; });
+  if (known != sampled_.end()) return *known;
   if (strategy.coalescing == Coalescing::staggered)
-    throw NotApplicable(to_string(strategy), "staggered messages have no closed form");
-  auto way = grid_way(strategy, neighborhood_.grid);
-  const auto known = std::ranges::find(schedules_, way, [](const auto& pair) -> const GridWay& { return pair.first; });
-  if (known != schedules_.end()) return known->second;
-  NeighborhoodSchedule schedule(neighborhood_, way, unit_, layout_);
-  return schedules_.emplace_back(std::move(way), std::move(schedule)).second;
+    throw NotApplicable(to_string(strategy), "staggered messages of a neighbourhood are priced by its edges alone");
+  auto part = part_of_neighborhood(neighborhood_, strategy, unit_, layout_, machine_);
+  Candidate candidate{strategy, {}};
+  if (strategy.route == "standard" && has_few_edges(neighborhood_)) {  // whose rounds differ between ranks
+    const auto whole = by_edges(std::span(&strategy, 1), 1).front();
+    candidate.limited_window = whole.limited_window;
+    candidate.demand = whole.demand;
+  } else if (const auto window = window_within(machine_.limits, part.schedule, part.layout, strategy);
+             window != strategy.window) {
+    candidate.limited_window = window;
+  }
+  set_window(*part.route, part.schedule, as_run(candidate).window);
+  if (!candidate.demand) candidate.demand = demand_of(part.schedule, part.layout);
+  candidate.buffered_blocks_max = part.schedule.buffered_blocks_max;
+  candidate.buffered_bytes_max = part.schedule.buffered_bytes_max;
+  return sampled_.emplace_back(Sampled{std::move(candidate), sample_of(part)});
 }
 
 Candidate NeighborhoodPricer::price(const Strategy& strategy, Bytes times) const {
-  const auto& schedule = schedule_of(strategy);
-  const auto window = window_within(machine_.limits, schedule.of_node(), layout_, strategy);
-  Candidate candidate{strategy, schedule.evaluate(times, window, machine_, model_)};
-  if (window != strategy.window) candidate.limited_window = window;
+  auto [candidate, sample] = sampled(strategy);
+  for (auto& bytes : sample.schedule.self_bytes) bytes *= times;
+  for (auto& stage : sample.schedule.stages)
+    for (auto& message : stage.messages) {
+      message.bytes *= times;
+      message.unpacked_bytes *= times;
+    }
+  candidate.cost = evaluate(sample, machine_, model_);
+  *candidate.buffered_bytes_max *= times;
+  candidate.exceeded_limit = exceeded_limit(machine_.limits, *candidate.demand, candidate.buffered_bytes_max);
   return candidate;
 }
 
 std::vector<Candidate> NeighborhoodPricer::by_edges(std::span<const Strategy> strategies, Bytes times) const {
-  return edge_pricer(times)(strategies);
-}
-
-Pricer NeighborhoodPricer::edge_pricer(Bytes times) const {
   auto sizes = unit_;
   for (auto& bytes : sizes.bytes) bytes *= times;
-  const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood_, sizes));
+  const auto pattern = pattern_of(neighborhood_, sizes);
   constexpr unsigned threads = 1;  // ranks share the work
-  return [pattern, price = pattern_pricer(*pattern, layout_, machine_, model_, {}, threads,
-                                          buffer_places(neighborhood_, sizes))](std::span<const Strategy> strategies) {
-    return price(strategies);
-  };
+  return pattern_pricer(pattern, layout_, machine_, model_, {}, threads,
+                        buffer_places(neighborhood_, sizes))(strategies);
 }
 
 std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strategies, Bytes times) const {
@@ -96,7 +111,7 @@ struct Priced {
   Candidate best;
 };
 
-/// Compares strategies for one neighbourhood: ways on the grid in closed form, with others by their edges.
+/// Compares strategies for one neighbourhood: ways on the grid by the sample of a node, with others by their edges.
 class Judge {
  public:
   Judge(const NeighborhoodPricer& pricer, std::span<const Strategy> others) : pricer_(pricer), others_(others) {}
@@ -107,8 +122,9 @@ class Judge {
     std::vector<Strategy> strategies(others_.begin(), others_.end());
     strategies.push_back(best.strategy);
     auto candidates = pricer_.by_edges(strategies, times);
-    const auto cheapest = std::ranges::min_element(candidates.begin(), candidates.end() - 1, {}, seconds_of);
-    if (cheapest->cost.seconds < telling_worth_ratio * candidates.back().cost.seconds) best = std::move(*cheapest);
+    const auto cheapest = std::ranges::min_element(candidates.begin(), candidates.end() - 1, {},
+                                                   [&](const Candidate& candidate) { return weighed(candidate); });
+    if (weighed(*cheapest) < weighed(candidates.back())) best = std::move(*cheapest);
     return {times, std::move(best)};
   }
 
@@ -120,7 +136,7 @@ class Judge {
   /// Is `after` the better one from this size on?
   bool prefers(const Strategy& after, const Strategy& before, Bytes times) const {
     if (!is_other(after) && !is_other(before))
-      return pricer_.price(after, times).cost.seconds <= pricer_.price(before, times).cost.seconds;
+      return weighed(pricer_.price(after, times)) <= weighed(pricer_.price(before, times));
     const std::array both{after, before};
     const auto candidates = pricer_.by_edges(both, times);
     return weighed(candidates[0]) <= weighed(candidates[1]);
@@ -128,9 +144,9 @@ class Judge {
 
  private:
   static constexpr double telling_worth_ratio = 0.98;  ///< ranks plan ways on the grid alone, and are told others
-  static Seconds seconds_of(const Candidate& candidate) { return candidate.cost.seconds; }
-  Seconds weighed(const Candidate& candidate) const {
-    return candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : telling_worth_ratio);
+  /// Limits come before prices.
+  std::pair<int, Seconds> weighed(const Candidate& candidate) const {
+    return {excess(candidate), candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : telling_worth_ratio)};
   }
   bool is_other(const Strategy& strategy) const { return std::ranges::find(others_, strategy) != others_.end(); }
 

@@ -2,19 +2,18 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <optional>
+#include <list>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "model/cost/neighborhood_cost.hpp"
+#include "model/cost/neighborhood_sample.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
 
-/// Prices ways on a grid in closed form (NeighborhoodSchedule): standard and cartesian, coalesced. All that is given
-/// must live as long as this.
+/// Prices ways on a grid by the sample of one node: standard and cartesian, coalesced. All that is given must live as
+/// long as this.
 class NeighborhoodPricer {
  public:
   /// @param unit  the bytes for each neighbour; the priced blocks are multiples of it
@@ -25,21 +24,23 @@ class NeighborhoodPricer {
   Candidate price(const Strategy& strategy, Bytes times) const;
   /// Prices any strategies by all edges, as exchanges of any pattern are. @throws NotApplicable, InputError
   std::vector<Candidate> by_edges(std::span<const Strategy> strategies, Bytes times) const;
-  /// The same, as one function. This must live as long as the result.
-  Pricer edge_pricer(Bytes times) const;
-  const Neighborhood& neighborhood() const { return neighborhood_; }
   /// Those given, or all that the grid suggests and standard, from the cheapest on; ties stay in this order.
   std::vector<Candidate> rank(std::span<const Strategy> strategies, Bytes times) const;
 
  private:
-  const NeighborhoodSchedule& schedule_of(const Strategy& strategy) const;
+  /// A strategy for blocks of the unit.
+  struct Sampled {
+    Candidate candidate;  ///< without its cost
+    Sample sample;
+  };
+  const Sampled& sampled(const Strategy& strategy) const;
 
   const Neighborhood& neighborhood_;
   NeighborBytes unit_;
   Layout layout_;
   const Machine& machine_;
   CostModel model_;
-  mutable std::vector<std::pair<GridWay, NeighborhoodSchedule>> schedules_;
+  mutable std::list<Sampled> sampled_;
 };
 
 /// The strategy for blocks of `from_bytes` on, up to the next class.

@@ -85,7 +85,7 @@ class PatternPricer {
     }
     return price_groups(strategies, [&](std::span<const std::size_t> group, std::vector<Candidate>& candidates) {
       const int nodes = nodes_run(strategies[group.front()]);
-      if (nodes < layout_.nodes()) price_sample(group, strategies, at(nodes), evaluate_sample, candidates);
+      if (nodes < layout_.nodes()) price_sample(group, strategies, at(nodes), sample_with_error, candidates);
       else price_whole(group, strategies, candidates);
     });
   }
@@ -97,7 +97,7 @@ class PatternPricer {
         std::clamp<std::size_t>(order_->nodes.size() / nodes_per_sketched_node, sketched_nodes_min, sketched_nodes_max);
     return price_groups(strategies, [&](std::span<const std::size_t> group, std::vector<Candidate>& candidates) {
       if (pattern_need(strategies[group.front()]) != PatternNeed::rank_traffic)
-        return price_sample(group, strategies, nodes, evaluate_nodes, candidates);
+        return price_sample(group, strategies, nodes, sample_of_nodes, candidates);
       for (const auto i : group) candidates[i].strategy = strategies[i];
     });
   }
@@ -162,10 +162,10 @@ class PatternPricer {
     describe(group, strategies, *route, std::move(schedule), {}, candidates);
   }
 
-  /// @param nodes     the number of the first ones in the order that are run
-  /// @param evaluate  evaluate_sample or evaluate_nodes
+  /// @param nodes  the number of the first ones in the order that are run
+  /// @param take   sample_with_error or sample_of_nodes
   void price_sample(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::size_t nodes,
-                    decltype(evaluate_sample)& evaluate, std::vector<Candidate>& candidates) const {
+                    decltype(sample_of_nodes)& take, std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
     const auto is_sampled = order_->ranks_of_first(nodes, layout_);
     std::unique_ptr<Route> route;
@@ -179,7 +179,8 @@ class PatternPricer {
       schedule = make_schedule(*route, {}, passing(prepared_, *route, is_sampled), first.coalescing);
     }
     price_windows(group, strategies, *route, schedule, candidates, [&](const Schedule& run, const DataPath& path) {
-      return evaluate(run, layout_, machine_, model_, path, *order_, nodes);
+      require_parameters(layout_, machine_, path);
+      return evaluate(take(run, layout_.on(machine_), *order_, nodes), machine_, model_, Usage::planned, path);
     });
     describe(group, strategies, *route, std::move(schedule), is_sampled, candidates);
   }

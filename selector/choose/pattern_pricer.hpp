@@ -15,7 +15,7 @@ namespace commpass {
 /// @param calls    given: the time to plan is predicted, too
 /// @param threads  the most that it may start; each holds a schedule
 /// @param places   see prepare
-/// @param messages_max  that a price simulates. A strategy with more is priced by a sample (evaluate_sample)
+/// @param messages_max  that a price simulates. A strategy with more is priced by a sample (sample_with_error)
 /// @throws InputError
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                       const Calls& calls, unsigned threads = 8, const std::optional<BufferPlaces>& places = {},
@@ -25,7 +25,7 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 inline constexpr std::size_t nodes_per_sketched_node = 64;
 
 /// A pricer, and one of sketches that shares its preparations. A sketch is the price of one node of 64
-/// (evaluate_nodes), the busiest ones among them: nearly that of the whole, in a fraction of the time. Placed ranks
+/// (sample_of_nodes), the busiest ones among them: nearly that of the whole, in a fraction of the time. Placed ranks
 /// depend on all that is sent: their sketch is 0.
 struct PatternPricers {
   Pricer whole, sketch;

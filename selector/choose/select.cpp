@@ -63,13 +63,12 @@ void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls) {
 namespace {
 
 Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout,
-                       const Machine& machine, CostModel model, const Calls& calls, Usage usage,
-                       decltype(estimate)& estimate_cost) {
+                       const Machine& machine, CostModel model, const Calls& calls, Usage usage) {
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
   const auto [window, demand] = fit(machine.limits, pattern, *route, layout, strategy);
-  auto cost = estimate_cost(pattern, *route, window, layout, machine, model, usage, strategy.path);
+  auto cost = estimate(pattern, *route, window, layout, machine, model, usage, strategy.path);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};
   if (window != strategy.window) candidate.limited_window = window;
@@ -92,12 +91,11 @@ Seconds ranked_seconds(const Candidate& candidate, const Calls& calls) {
 }
 
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls, Usage usage, RandomPart part) {
+                     const Calls& calls, Usage usage) {
   return [=, &layout, &machine](std::span<const Strategy> strategies) {
     std::vector<Candidate> candidates;
     for (const auto& strategy : strategies)
-      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls, usage,
-                                        part == RandomPart::whole ? estimate : estimate_lone_sender));
+      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls, usage));
     return candidates;
   };
 }

@@ -65,15 +65,10 @@ using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
 /// together.
 std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies);
 
-enum class RandomPart {
-  whole,       ///< estimate
-  lone_sender  ///< estimate_lone_sender
-};
-
-/// Prices a pattern without its edges, or a part of it. The layout and the machine must live as
+/// Prices a pattern without its edges (estimate). The layout and the machine must live as
 /// long as the result, which throws NotApplicable for strategies without a closed form.
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls, Usage usage = Usage::planned, RandomPart part = RandomPart::whole);
+                     const Calls& calls, Usage usage = Usage::planned);
 
 /// What a search for further strategies goes on from (search.hpp).
 enum class SearchFrom {
@@ -113,7 +108,7 @@ bool has_closed_form(const Strategy& strategy);
 /// Asks a pricer for those strategies only that have a closed form.
 Pricer leave_out_open_forms(Pricer price);
 
-/// The same for an all-to-all with equal blocks in closed form (estimate_alltoall).
+/// The same for an all-to-all with equal blocks in closed form (estimate).
 /// @throws NotApplicable, also if the strategy has no closed form; InputError
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
                          CostModel model = CostModel::burst, const Calls& calls = {});

@@ -74,7 +74,7 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
   if (calls)
     throw InputError("--calls", "neighbourhoods with very many edges are planned by each rank alone",
                      "leave it out, or use a smaller grid");
-  return {ranks, "closed form by the neighbourhood",
+  return {ranks, "a sample, the central node of the grid",
           [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
             const auto unit = NeighborBytes::equal(cartesian->neighborhood, 1, cartesian->sizes.is_same);
             return NeighborhoodPricer(cartesian->neighborhood, unit, layout, machine, model)

@@ -11,7 +11,6 @@
 
 #include "model/base/error.hpp"
 #include "model/cost/plan_cost.hpp"
-#include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/library_algorithm.hpp"
 #include "selector/choose/alltoall_choice.hpp"
@@ -136,8 +135,7 @@ class ExchangePricer {
     auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
     set_window(*route, schedule, window_of(strategy, schedule));
     const auto seconds = evaluate(schedule, layout_, machine_, CostModel::burst, Usage::once).seconds;
-    return sizes_ == BlockSizes::equal ? seconds
-                                       : seconds + telling_seconds(*route, layout_, machine_, CostModel::burst);
+    return sizes_ == BlockSizes::equal ? seconds : seconds + estimate_size_seconds(*route, layout_, machine_);
   }
 
   /// The window of a measured call of the MPI library is that of its algorithm, where that is known.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/cost/cost.hpp"
+#include "model/cost/equal_blocks.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
@@ -67,7 +68,7 @@ Deviation deviation(const std::string& strategy, const Layout& layout, const Mac
   for (const Bytes bytes : {1, 8, 64, 512, 4096, 100000}) {
     const auto priced =
         evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine, model);
-    const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine, model);
+    const auto estimated = estimate(test::equal_blocks(bytes), *route, parsed.window, layout, machine, model);
     const double error = estimated.seconds / priced.seconds - 1;
     result.low = std::min(result.low, error);
     result.high = std::max(result.high, error);
@@ -330,7 +331,8 @@ TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
             const auto priced = evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)),
                                          layout, machine, model)
                                     .seconds;
-            const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine, model).seconds;
+            const auto estimated =
+                estimate(test::equal_blocks(bytes), *route, parsed.window, layout, machine, model).seconds;
             EXPECT_GT(estimated, 0.5 * priced)
                 << strategy << " on " << text << ", " << name_of(model) << ", " << bytes << " bytes";
             EXPECT_LT(estimated, 2 * priced)
@@ -352,7 +354,7 @@ TEST(ClosedForm, KnowsOfTheRanksOfASmallNode) {
           const auto priced =
               evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine)
                   .seconds;
-          const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine).seconds;
+          const auto estimated = estimate(test::equal_blocks(bytes), *route, parsed.window, layout, machine).seconds;
           EXPECT_GT(estimated, 0.8 * priced) << strategy << ", " << ppn << ", " << bytes << " bytes";
           EXPECT_LT(estimated, 1.25 * priced) << strategy << ", " << ppn << ", " << bytes << " bytes";
         }
@@ -392,7 +394,7 @@ TEST(RandomPatterns, WithEveryMessageAreAllToAlls) {
   const auto route = make_route(strategy, layout);
   const auto machine = machine_with({true, true, true, true});
   EXPECT_EQ(estimate(pattern, *route, {}, layout, machine).seconds,
-            estimate_alltoall(300, *route, {}, layout, machine).seconds);
+            estimate(test::equal_blocks(300), *route, {}, layout, machine).seconds);
 }
 
 TEST(RandomPatterns, WithMoreMessagesThanPairsHaveLargerOnes) {
@@ -569,7 +571,7 @@ TEST(RandomPatterns, OfEvenSendersMayHaveHardlyAnyMessageOnNodes) {
 TEST(ClosedForm, OfNothingIsZero) {
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);
-  EXPECT_EQ(estimate_alltoall(0, *route, {}, layout, machine_with({true, true, true, true})).seconds, 0);
+  EXPECT_EQ(estimate(test::equal_blocks(0), *route, {}, layout, machine_with({true, true, true, true})).seconds, 0);
 }
 
 TEST(ClosedForm, RefusesWhatEvaluateRefuses) {
@@ -577,7 +579,8 @@ TEST(ClosedForm, RefusesWhatEvaluateRefuses) {
   machine.host.by_level[standard_level::network].reset();
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);
-  test::expect_sentence(test::error_of([&] { estimate_alltoall(8, *route, {}, layout, machine); }), {"'network'"});
+  test::expect_sentence(test::error_of([&] { estimate(test::equal_blocks(8), *route, {}, layout, machine); }),
+                        {"'network'"});
 }
 
 }  // namespace

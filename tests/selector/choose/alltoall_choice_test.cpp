@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/cost/equal_blocks.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
-#include "selector/choose/equal_blocks.hpp"
 #include "selector/choose/exchange_class.hpp"
 #include "selector/choose/library_price.hpp"
 #include "selector/choose/offer.hpp"

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/cost/equal_blocks.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/alltoall_choice.hpp"
-#include "selector/choose/equal_blocks.hpp"
 
 namespace commpass {
 namespace {

@@ -15,6 +15,7 @@
 #include "selector/choose/halo_choice.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 namespace {
@@ -204,6 +205,37 @@ TEST(NeighborhoodChoice, TakesAnotherStrategyWhereItIsCheaper) {
     EXPECT_LE(cheapest_at(times, chosen), 1.02 * cheapest_at(times, own)) << times;
   }
   EXPECT_TRUE(is_taken);
+}
+
+TEST(NeighborhoodChoice, KeepsTheLimitOfMessagesInFlightAsByEdges) {
+  const Neighborhood neighborhood{torus({8, 8}), box_offsets(2, 1), {}};
+  std::vector strategies{parse_strategy("standard")};
+  for (const int ppn : {1, 8}) {
+    const auto layout = Layout::with_ppn(64, ppn);
+    for (const auto& strategy : suggest_on_grid(neighborhood, layout)) strategies.push_back(strategy);
+    for (const auto& limits : {Limits{.messages_off_node = 3}, Limits{.messages = 5}, Limits{.partners = 4},
+                               Limits{.messages_off_node = 1, .buffer_bytes = 40000}}) {
+      auto machine = test::small_cluster();
+      machine.limits = limits;
+      const NeighborhoodPricer pricer(neighborhood, NeighborBytes::equal(neighborhood, 1, false), layout, machine,
+                                      CostModel::burst);
+      bool is_any_limited = false;
+      for (const Bytes times : {8, 1000, 100000}) {
+        const auto by_edges = pricer.by_edges(strategies, times);
+        for (const auto& edges : by_edges) {
+          const auto sampled = pricer.price(edges.strategy, times);
+          EXPECT_EQ(as_run(sampled), as_run(edges)) << to_string(edges.strategy) << " " << times;
+          EXPECT_EQ(sampled.demand, edges.demand) << to_string(edges.strategy) << " " << times;
+          EXPECT_STREQ(sampled.exceeded_limit, edges.exceeded_limit) << to_string(edges.strategy) << " " << times;
+          is_any_limited = is_any_limited || sampled.limited_window || sampled.exceeded_limit;
+        }
+        EXPECT_EQ(as_run(pricer.rank(strategies, times).front()),
+                  as_run(prefer_simplest_of_ties(by_edges, machine).front()))
+            << times;
+      }
+      EXPECT_TRUE(is_any_limited);
+    }
+  }
 }
 
 TEST(NeighborhoodChoice, TellsWhatRanksCanBeTold) {

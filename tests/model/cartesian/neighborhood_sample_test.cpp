@@ -1,4 +1,4 @@
-#include "model/cost/neighborhood_cost.hpp"
+#include "model/cost/neighborhood_sample.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -26,15 +26,16 @@ Cost exact(const std::string& strategy, const Neighborhood& neighborhood, Bytes 
       layout, test::small_cluster(), model);
 }
 
-Cost closed(const std::string& strategy, const Neighborhood& neighborhood, Bytes bytes, bool is_same,
-            const Layout& layout, CostModel model) {
-  const NeighborhoodSchedule schedule(neighborhood, grid_way(parse_strategy(strategy), neighborhood.grid),
-                                      NeighborBytes::equal(neighborhood, 1, is_same), layout);
-  return schedule.evaluate(bytes, {}, test::small_cluster(), model);
+Cost sampled(const std::string& strategy, const Neighborhood& neighborhood, Bytes bytes, bool is_same,
+             const Layout& layout, CostModel model) {
+  const auto part =
+      part_of_neighborhood(neighborhood, parse_strategy(strategy), NeighborBytes::equal(neighborhood, bytes, is_same),
+                           layout, test::small_cluster());
+  return evaluate(sample_of(part), test::small_cluster(), model);
 }
 
 // Tables of the paper that are too large for a schedule of all ranks.
-TEST(NeighborhoodSchedule, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
+TEST(NeighborhoodSample, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
   struct Row {
     std::size_t d;
     int n, messages, alltoall, allgather;
@@ -44,16 +45,15 @@ TEST(NeighborhoodSchedule, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
     for (const int size : {n, 16}) {
       const auto neighborhood = box_on(std::vector(d, size), n);
       const auto layout = Layout::with_ppn(neighborhood.grid.ranks(), 1);
-      const std::vector<int> stages{0, 1, 2, 3, 4};
+      const auto way = fmt::format("cartesian,dims={}", join(neighborhood.grid.dims, "x"));
       for (const bool is_same : {false, true}) {
-        const NeighborhoodSchedule schedule(
-            neighborhood,
-            GridWay::of_dimensions(neighborhood.grid.dims,
-                                   std::vector<int>(stages.begin(), stages.begin() + static_cast<int>(d))),
-            NeighborBytes::equal(neighborhood, 1, is_same), layout);
+        const auto part =
+            part_of_neighborhood(neighborhood, parse_strategy(way), NeighborBytes::equal(neighborhood, 1, is_same),
+                                 layout, test::small_cluster());
         std::int64_t sent = 0, bytes = 0;
-        for (const auto& stage : schedule.of_node().stages)
+        for (const auto& stage : part.schedule.stages)
           for (const auto& message : stage.messages) {
+            if (part.layout.node(message.from) != part.node) continue;
             ++sent;
             bytes += message.bytes;
           }
@@ -64,7 +64,7 @@ TEST(NeighborhoodSchedule, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
 }
 
 // One rank a node: then all nodes do the same.
-TEST(NeighborhoodSchedule, CostsWhatTheWholeScheduleCostsOnATorus) {
+TEST(NeighborhoodSample, CostsWhatTheWholeScheduleCostsOnATorus) {
   for (const auto& [dims, count] :
        {std::pair{std::vector{6, 5}, 3}, {std::vector{4, 4, 5}, 3}, {std::vector{4, 5}, 4}}) {
     const auto neighborhood = box_on(dims, count);
@@ -77,7 +77,7 @@ TEST(NeighborhoodSchedule, CostsWhatTheWholeScheduleCostsOnATorus) {
             const auto whole = exact(strategy, neighborhood, bytes, is_same, layout, model).seconds;
             // Blocks lie in the order of neighbours here and in that of ranks there, so copies may differ in pieces.
             const double near = model == CostModel::burst ? 0.03 : 1e-9;
-            EXPECT_NEAR(closed(strategy, neighborhood, bytes, is_same, layout, model).seconds, whole, near * whole)
+            EXPECT_NEAR(sampled(strategy, neighborhood, bytes, is_same, layout, model).seconds, whole, near * whole)
                 << strategy << " " << bytes << " " << name_of(model);
           }
   }
@@ -104,7 +104,7 @@ TEST(BufferPlaces, DecideTheCopies) {
   EXPECT_EQ(message(by_ranks[1], 1).unpacked_pieces, 0U);
 }
 
-TEST(NeighborhoodSchedule, IsNearTheWholeScheduleWithSeveralRanksOnANode) {
+TEST(NeighborhoodSample, IsNearTheWholeScheduleWithSeveralRanksOnANode) {
   const auto neighborhood = box_on({4, 4, 8}, 3);
   const auto layout = Layout::with_ppn(128, 16);
   for (const bool is_same : {false, true})
@@ -113,7 +113,7 @@ TEST(NeighborhoodSchedule, IsNearTheWholeScheduleWithSeveralRanksOnANode) {
            {"cartesian,dims=4x4x8,stages=1x1x1", "cartesian,dims=4x4x8", "cartesian,dims=4x4x8,stages=1x1x2",
             "cartesian,dims=4x4x8,blocks=1x2x8,stages=2x2x2x1x1x1"}) {
         const auto whole = exact(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds;
-        EXPECT_NEAR(closed(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds, whole,
+        EXPECT_NEAR(sampled(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds, whole,
                     0.1 * whole)
             << strategy << " " << bytes;
       }
