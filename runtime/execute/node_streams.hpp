@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "model/base/types.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/landing_slot.hpp"
+#include "runtime/execute/node_rings.hpp"
 #include "runtime/mpi/in_flight.hpp"
-#include "runtime/mpi/node_memory.hpp"
 
 namespace commpass {
 
@@ -25,8 +24,7 @@ namespace commpass {
 /// expects, drops those of earlier exchanges that it did not expect at all, and learns from one of a later exchange
 /// that another is missing.
 ///
-/// Why no byte is read too early or overwritten too late: as SharedNumber says. Each chunk has a number, which its
-/// sender raises behind the payload; and each ring has that of the last chunk that was taken out.
+/// Why no byte is read too early or overwritten too late: as NodeRings says.
 class NodeStreams {
  public:
   /// Collective, blocks.
@@ -35,9 +33,9 @@ class NodeStreams {
   static std::unique_ptr<NodeStreams> share(const Context& context);
 
   /// Is the rank another one of this node?
-  bool reach(Rank peer) const { return numbers_[static_cast<std::size_t>(peer)] >= 0; }
+  bool reach(Rank peer) const { return rings_->reach(peer); }
   /// All ranks but this one?
-  bool reach_all() const { return reached_ + 1 == numbers_.size(); }
+  bool reach_all() const { return rings_->reach_all(); }
   /// Takes memory. @param messages  that are under way at once, at the most. @throws std::bad_alloc
   void make_room(std::size_t messages);
   /// Begins another exchange, which all ranks of the node count alike, when the messages of the one before are
@@ -60,11 +58,9 @@ class NodeStreams {
   void abandon() noexcept;
 
  private:
-  /// What one end knows of a ring.
+  /// What one end knows of a stream.
   struct End {
-    std::byte* ring = nullptr;
-    std::uint64_t chunks = 0;            ///< that it has filled, or taken out
-    std::uint64_t taken = 0;             ///< of the sender: the last number that it has read
+    NodeRings::End* ring = nullptr;
     std::uint64_t begun = 0, ended = 0;  ///< messages that were asked for, and those that are complete
     // Of the receiver, while a message is under way:
     Bytes rest = 0, before = 0;  ///< and what precedes each part in its chunk
@@ -95,15 +91,11 @@ class NodeStreams {
       return message <= LandingSlot::line - own ? own : LandingSlot::line;
     }
   };
-  explicit NodeStreams(const Context& context);
-  std::byte* chunk(const End& end) const;
+  explicit NodeStreams(std::unique_ptr<NodeRings> rings);
   bool push(Sending& message) const;
   bool take(Receiving& message) const;
 
-  std::vector<Rank> numbers_;  ///< on the node, by rank of the communicator; negative: not reached
-  std::size_t reached_ = 0;
-  Bytes part_bytes_, chunk_bytes_, ring_bytes_;
-  std::optional<NodeMemory::Range> range_;
+  std::unique_ptr<NodeRings> rings_;
   std::vector<End> outgoing_, incoming_;  ///< by number on the node
   std::vector<Sending> sends_;            ///< that are not complete
   std::vector<Receiving> receives_;
