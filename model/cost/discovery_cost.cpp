@@ -142,6 +142,35 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   return known + data.moving_when_posted() + look_seconds(machine);
 }
 
+/// The part of `counts` within nodes, or the part that leaves them.
+ByLevel part_of(ByLevel counts, bool within_node, const Machine& machine) {
+  for (std::size_t l = 0; l < most_levels; ++l)
+    if ((static_cast<Level>(l) <= machine.node_level()) != within_node) counts[l] = 0;
+  return counts;
+}
+
+/// A message at least to and from every peer on the node: an empty one from a rank that has none.
+Seconds node_memory_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Machine& node_memory) {
+  auto data = load;
+  data.sent = part_of(load.sent, true, node_memory);
+  data.received = part_of(load.received, true, node_memory);
+  data.node_bytes = 0;
+  if (sum_of(data.sent) < sum_of(load.sent)) data.last_bytes = 0;  // the last one leaves the node
+  BatchLoad empty;
+  for (std::size_t l = 0; l <= node_memory.node_level(); ++l) {
+    empty.sent[l] = std::max(0.0, group.peers[l] - data.sent[l]);
+    empty.received[l] = std::max(0.0, group.peers[l] - data.received[l]);
+  }
+  const auto told = batch_times(empty, node_memory);
+  auto both = batch_times(data, node_memory);
+  both.launching += told.launching;
+  both.leaving += told.leaving;
+  both.taking += told.taking;
+  both.flying = std::max(both.flying, told.flying);
+  both.first_arrival = std::max(both.first_arrival, told.first_arrival);
+  return both.moving();
+}
+
 }  // namespace
 
 std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
@@ -198,6 +227,22 @@ Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, cons
     case Discovery::dense: return dense_seconds(group, load, machine);
   }
   return 0;
+}
+
+Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
+                          const Machine& machine, const Machine& node_memory) {
+  // A processor that fills and empties memory of the node does not probe meanwhile: one time after the other.
+  const Seconds near_s = node_memory_seconds(group, load, node_memory);
+  auto far_group = group;
+  far_group.peers = part_of(group.peers, false, machine);
+  far_group.tellers_peers = part_of(group.tellers_peers, false, machine);
+  const auto leaves_node = [&](const ReductionRound& round) { return round.level > machine.node_level(); };
+  if (far_group.all_peers() == 0 && (discovery == Discovery::dense || std::ranges::none_of(group.rounds, leaves_node)))
+    return near_s;
+  auto far = load;
+  far.sent = part_of(load.sent, false, machine);
+  far.received = part_of(load.received, false, machine);
+  return near_s + discovery_seconds(discovery, far_group, far, machine);
 }
 
 }  // namespace commpass

@@ -51,4 +51,9 @@ struct DiscoveryGroup {
 Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
                           const Machine& machine);
 
+/// The same where messages within nodes go through memory of the node (runtime/sparse/node_mail.hpp).
+/// @param node_memory  the machine with_node_memory
+Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
+                          const Machine& machine, const Machine& node_memory);
+
 }  // namespace commpass

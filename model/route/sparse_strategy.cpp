@@ -68,7 +68,9 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   const auto route = text.substr(0, plus), discovery = text.substr(plus + 1);
   const auto row = std::ranges::find_if(discoveries(), [&](const auto& r) { return discovery == r.name; });
   if (row == discoveries().end()) throw refuse_discovery(discovery, where);
-  SparseStrategy strategy{parse_strategy(route == direct ? direct_route : route), row->discovery};
+  const auto comma = std::min(route.find(','), route.size());
+  const auto name = route.substr(0, comma) == direct ? direct_route + route.substr(comma) : route;
+  SparseStrategy strategy{parse_strategy(name), row->discovery};
   if (is_automatic(strategy.route))
     throw InputError("strategy " + text,
                      "it leaves a number to the model, which does not choose it for sparse exchanges",
@@ -77,7 +79,6 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   if (strategy.route.window != route_row.default_window || strategy.route.coalescing != Coalescing::coalesced)
     throw InputError(where, "it has a window or staggered messages",
                      "leave them out: a receiver that knows nothing cannot count rounds");
-  require_messages(strategy.route);
   if (strategy.is_direct() && !strategy.route.arguments.empty())
     throw InputError(where, "the direct route has no parameters in a sparse exchange", "use direct+" + discovery);
   if (pattern_need(strategy.route) != PatternNeed::nothing)
@@ -85,11 +86,14 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
                      "use direct, two-step or stfw");
   if (row->constant_size_only && !strategy.is_direct())
     throw InputError(where, discovery + " needs the direct route", "use direct+" + discovery);
+  if (row->constant_size_only && strategy.route.path.is_shared)
+    throw InputError(where, discovery + " puts messages into a window, within nodes too", "leave 'shared' out");
   return strategy;
 }
 
 std::string to_string(const SparseStrategy& strategy) {
-  return (strategy.is_direct() ? direct : to_string(strategy.route)) + "+" + discovery_row(strategy.discovery).name;
+  return (strategy.is_direct() ? direct + to_string(strategy.route.path) : to_string(strategy.route)) + "+" +
+         discovery_row(strategy.discovery).name;
 }
 
 std::vector<SparseStrategy> suggest_sparse_strategies(const Layout& layout, bool constant_size) {
@@ -103,6 +107,12 @@ std::vector<SparseStrategy> suggest_sparse_strategies(const Layout& layout, bool
         if (!row.constant_size_only || (constant_size && strategy.is_direct())) result.push_back(strategy);
       }
     }
+  if (layout.max_ppn() == 1) return result;
+  for (std::size_t i = 0, by_messages = result.size(); i < by_messages; ++i) {
+    auto strategy = result[i];
+    strategy.route.path.is_shared = true;
+    if (!discovery_row(strategy.discovery).constant_size_only) result.push_back(std::move(strategy));
+  }
   return result;
 }
 

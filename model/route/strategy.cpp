@@ -170,7 +170,9 @@ Strategy parse_host_strategy(const std::string& text) {
   if (!strategy.path.is_host())
     throw InputError("strategy " + text, "it moves data on devices, which this does not take",
                      "leave '" + to_string(strategy.path) + "' out");
-  require_messages(strategy);
+  if (strategy.path.is_shared)
+    throw InputError("strategy " + text, "it shares memory within nodes, which Cartesian exchanges do not",
+                     "leave 'shared' out");
   return strategy;
 }
 
@@ -178,13 +180,6 @@ std::optional<Strategy> through_node_memory(Strategy strategy) {
   if (strategy.route == "mpi" || strategy.path.kind == DataPath::Kind::device) return std::nullopt;
   strategy.path.is_shared = true;
   return strategy;
-}
-
-void require_messages(const Strategy& strategy) {
-  if (strategy.path.is_shared)
-    throw InputError("strategy " + to_string(strategy),
-                     "it shares memory within nodes, which Cartesian and sparse exchanges do not",
-                     "leave 'shared' out");
 }
 
 std::string to_string(const Strategy& strategy) {

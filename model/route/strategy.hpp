@@ -71,9 +71,6 @@ Strategy parse_host_strategy(const std::string& text);
 /// library moves the messages, or the data stays on devices.
 std::optional<Strategy> through_node_memory(Strategy strategy);
 
-/// @throws InputError if a strategy shares memory within nodes, which Cartesian and sparse exchanges do not
-void require_messages(const Strategy& strategy);
-
 /// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where
 /// it is not the route's default, "staggered" and "shared" behind them, and at last the path unless it is the host's.
 std::string to_string(const Strategy& strategy);

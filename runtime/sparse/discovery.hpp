@@ -16,6 +16,8 @@
 namespace commpass {
 
 class SlotWindow;
+struct NodePost;
+struct StageGroup;
 
 /// Where and among whom a stage takes place. Ranks are those of `comm`, which are all that may exchange in the stage.
 struct StageContext {
@@ -24,9 +26,12 @@ struct StageContext {
   Bytes largest_piece = 0;  ///< see ProbedMail
   SendLimits limits;        ///< of messages to ranks of `comm`
   const TallyOperation* combine = nullptr;
-  std::vector<Rank> peers;       ///< with whom this rank may exchange messages, ascending; where the discovery is dense
-  SlotWindow* window = nullptr;  ///< where the discovery is rma, and
-  std::int64_t window_exchange = 0;  ///< the number of the exchange there
+  std::vector<Rank> peers;   ///< with whom this rank may exchange messages, ascending; where the discovery is dense, or
+                             ///< with memory of the node at least those on it
+  NodePost* post = nullptr;  ///< for messages within the node; null: they go by MPI, too
+  const StageGroup* group = nullptr;  ///< where there is one, the ranks of `comm`
+  SlotWindow* window = nullptr;       ///< where the discovery is rma, and
+  std::int64_t window_exchange = 0;   ///< the number of the exchange there
 };
 
 /// One stage of an exchange: sends the parcels of this rank and discovers those for it.
@@ -62,5 +67,6 @@ std::unique_ptr<DiscoveryStage> make_reduce_stage(const StageContext& context);
 std::unique_ptr<DiscoveryStage> make_allreduce_stage(const StageContext& context);
 std::unique_ptr<DiscoveryStage> make_rma_stage(const StageContext& context);
 std::unique_ptr<DiscoveryStage> make_alltoall_stage(const StageContext& context);
+std::unique_ptr<DiscoveryStage> make_shared_stage(Discovery discovery, const StageContext& context);
 
 }  // namespace commpass

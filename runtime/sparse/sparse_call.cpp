@@ -8,11 +8,13 @@
 #include "model/base/error.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/sparse/node_mail.hpp"
 #include "runtime/sparse/sparse_frame.hpp"
 
 namespace commpass {
 
 std::unique_ptr<DiscoveryStage> make_stage(Discovery discovery, const StageContext& context) {
+  if (context.post) return make_shared_stage(discovery, context);
   switch (discovery) {
     case Discovery::nbx: return make_nbx_stage(context);
     case Discovery::reduce: return make_reduce_stage(context);
@@ -90,7 +92,9 @@ void SparseCall::begin_stage() {
   context.comm = group.comm;
   context.limits = context_.limits.among(group.members);
   context.tag += stage_;
+  context.group = &group;
   if (strategy_.discovery == Discovery::dense) context.peers = strategy_.is_direct() ? all_others() : group.peers;
+  else if (context.post) context.peers = strategy_.is_direct() ? context.post->rings->reached() : group.peers;
   auto discovery = make_stage(strategy_.discovery, context);
   discovery->begin(outgoing_, tally_);
   discovery_ = std::move(discovery);
@@ -226,6 +230,8 @@ void SparseCall::guarded(Action action) noexcept {
     if (sends_.error.empty()) sends_.error = sentence_of(error);
     if (!tally_.failures.any_at_start()) tally_.failures.add(Failures::at_start);
   } catch (...) {
+    // Later exchanges would take the rest of this one's messages for theirs.
+    if (context_.post) context_.post->rings->abandon();
     broken_ = std::current_exception();
     complete_ = true;
   }

@@ -34,7 +34,8 @@ Bytes window_bytes(const SparseTraffic& traffic, Rank ranks) {
 }
 
 // Families of strategies:
-const std::string any, without_slots = "without slots";
+const std::string any, without_slots = "without slots", any_shared = "shared",
+                       shared_without_slots = "shared without slots";
 
 }  // namespace
 
@@ -98,13 +99,19 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
   const double messages = options.messages.value_or(first_messages),
                bytes = options.messages ? options.bytes : first_bytes;
   const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
+  const bool has_memory = request.has_memory && !context_->machine.shared.empty();
   const auto how = how_to_try_calls(*context_, options.planner, options.planner_seconds);
   const auto price = [&](std::size_t) {
-    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots, how.planner);
+    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots, has_memory,
+                    how.planner);
   };
-  const auto& family = request.may_make_slots ? any : without_slots;
-  const auto& choice =
-      request.blocking ? chooser_.choose(family, wanted, std::cref(price), how) : *chooser_.nearest(family, wanted);
+  const auto& family = has_memory ? (request.may_make_slots ? any_shared : shared_without_slots)
+                                  : (request.may_make_slots ? any : without_slots);
+  const auto nearest = [&]() -> auto& {
+    const auto* const near = chooser_.nearest(family, wanted);
+    return near ? *near : *chooser_.nearest(without_slots, wanted);  // of which some are decided first
+  };
+  const auto& choice = request.blocking ? chooser_.choose(family, wanted, std::cref(price), how) : nearest();
   return {
       insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
       choice.measured_s ? "nothing that was timed in earlier exchanges is faster"
@@ -123,7 +130,8 @@ SparseChosen SparseChooser::choose_another(const SparseChosen& tried) {
 }
 
 /// On rank 0.
-Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner) {
+Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, bool has_memory,
+                                 PlannerMode planner) {
   constexpr bool constant_size = true;  // puts are left out where there are no slots
   if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
   const auto choice_of = [](const SparseCandidate& candidate) {
@@ -131,7 +139,8 @@ Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots
   };
   auto ranking = prices_->rank(statistics);
   std::erase_if(ranking, [&](const SparseCandidate& candidate) {
-    return !has_slots && discovery_row(candidate.strategy.discovery).constant_size_only;
+    return (!has_slots && discovery_row(candidate.strategy.discovery).constant_size_only) ||
+           (!has_memory && candidate.strategy.route.path.is_shared);
   });
   Decision decision{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate) return decision;
@@ -153,7 +162,7 @@ Decision SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots
     if (&candidate != ranking.data() && discovery_row(strategy.discovery).constant_size_only && has_large_window)
       return false;
     if (strategy.is_direct()) return true;
-    const auto route = to_string(strategy.route);
+    const auto route = StagedRoutes::name_of(strategy);
     if (routes.size() == StagedRoutes::most_split && !routes.contains(route)) return false;
     routes.insert(route);
     return true;
@@ -177,7 +186,7 @@ void SparseChooser::decide_first() {
     for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
   });
   const auto price = [&](std::size_t i) {
-    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false,
+    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false, false,
                     PlannerMode::estimate);
   };
   chooser_.decide(without_slots, classes, std::cref(price));

@@ -26,6 +26,7 @@ struct SparseRequest {
   bool blocking = false;        ///< may it wait for all ranks?
   bool may_make_slots = false;  ///< to put messages into, and
   bool can_put = false;         ///< by them or into those that are there
+  bool has_memory = false;      ///< may its messages go through memory of nodes?
 };
 
 /// What it runs, and why.
@@ -75,7 +76,7 @@ class SparseChooser {
   /// Does the strategy that the environment names fit an exchange?
   bool fits(const SparseRequest& request);
   SparseChosen cheapest(const SparseRequest& request);
-  Decision price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner);
+  Decision price_of(const SparseTraffic& statistics, bool has_slots, bool has_memory, PlannerMode planner);
   void decide_first();
 
   std::shared_ptr<const Context> context_;

@@ -8,6 +8,7 @@
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 
 namespace commpass {
 
@@ -28,7 +29,8 @@ SparseEngine::SparseEngine(std::shared_ptr<Context> context)
     : context_(std::move(context)),
       comm_(context_->comm.get()),
       chooser_(context_, comm_.get(), combine_),
-      routes_(context_, comm_.get()) {}
+      routes_(context_, comm_.get()),
+      may_share_memory_(commpass::may_share_memory() && context_->layout.max_ppn() > 1) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -123,6 +125,14 @@ void SparseEngine::make_window(Bytes bytes) {
   insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), SlotWindow::slot_bytes_for(bytes)); });
 }
 
+/// Collective. @return is there memory? The same on every rank
+bool SparseEngine::share_memory() {
+  assemble(context_->comm.get());
+  post_.rings = NodeRings::share(*context_);
+  may_share_memory_ = post_.rings != nullptr;
+  return may_share_memory_;
+}
+
 /// All ranks know which ranks have a window; only this rank knows whether its messages fit into it.
 /// @return false if another strategy has to be chosen
 bool SparseEngine::may_make_window(const SparseChosen& chosen, const Tally& own, bool blocking,
@@ -151,7 +161,8 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   const auto choose_now = [&] {
     const bool may_have_slots = constant && !avoids_slots_;
     return chooser_.choose({tally, options, constant, blocking, may_have_slots && blocking,
-                            may_have_slots && (blocking || window_ || context_->layout.ranks() == 1)},
+                            may_have_slots && (blocking || window_ || context_->layout.ranks() == 1),
+                            blocking ? may_share_memory_ : post_.rings != nullptr},
                            all);
   };
   const auto is_by_slots = [&](const SparseChosen& chosen) {
@@ -164,6 +175,13 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     if (needs_window && !may_make_window(chosen, tally, blocking, all)) {
       chosen = choose_now();
       continue;
+    }
+    if (chosen.strategy.route.path.is_shared && !post_.rings) {
+      if (blocking && may_share_memory_ && !share_memory()) {
+        chosen = choose_now();
+        continue;
+      }
+      chosen.strategy.route.path.is_shared = post_.rings != nullptr;
     }
     try {
       if (needs_window) make_window(all->has_bytes() ? all->largest_bytes : 0);
@@ -187,6 +205,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   context.largest_piece = largest_piece;
   context.limits = context_->send_limits();
   context.combine = &combine_;
+  if (chosen.strategy.route.path.is_shared) context.post = &post_;
   if (by_slots) {
     context.window = window_.get();
     context.window_exchange = window_->begin();
@@ -216,6 +235,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   if (!call->complete()) {
     in_flight_.push_back(call.get());
     enter();
+    if (context.post) move_on();  // so that messages are in the memory of the node before the first test
   }
   return {std::move(call), chosen.predicted_s, chosen.reason, chosen.by_caller,
           chosen.is_trial ? std::optional(begin) : std::nullopt};
@@ -239,6 +259,9 @@ bool SparseEngine::test(const SparseCall& call) {
 }
 
 void SparseEngine::wait_for(const SparseCall& call) {
+  // A core for each rank that waits for memory, which no call of MPI fills.
+  if (call.strategy().route.path.is_shared && !must_poll(this))
+    while (!call.complete()) move_on();
   wait_until([&] { return call.complete(); });
   has_broken_ = has_broken_ || call.has_broken();
 }

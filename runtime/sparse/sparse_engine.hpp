@@ -14,6 +14,7 @@
 #include "runtime/device/staged_bytes.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/own_communicator.hpp"
+#include "runtime/sparse/node_mail.hpp"
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
 #include "runtime/sparse/sparse_chooser.hpp"
@@ -76,6 +77,7 @@ class SparseEngine final : InFlight {
   bool may_use_slots(const SparseChosen& chosen, const Tally& all);
   bool may_make_window(const SparseChosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
   void make_window(Bytes bytes);
+  bool share_memory();
   void wait_for(const SparseCall& call);
   int next_tag(std::size_t stages);
   void move_on() override;
@@ -87,6 +89,8 @@ class SparseEngine final : InFlight {
   SparseChooser chooser_;
   StagedRoutes routes_;
   std::unique_ptr<SlotWindow> window_;
+  NodePost post_;          ///< of `shared` strategies; without rings: not needed yet, or there is no memory
+  bool may_share_memory_;  ///< the same on every rank
   std::vector<std::shared_ptr<StagedBuffer>> staging_;  ///< as many as exchanges were in flight at once
   std::optional<SparseStrategy> last_;
   bool avoids_slots_ = false;           ///< there were exchanges for which they are no good

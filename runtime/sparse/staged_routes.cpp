@@ -39,8 +39,14 @@ std::vector<StageGroup> whole_stages(MPI_Comm comm, const Route& route) {
   return result;
 }
 
+std::string StagedRoutes::name_of(const SparseStrategy& strategy) {
+  auto route = strategy.route;
+  route.path = {};
+  return to_string(route);
+}
+
 const StagedRoute& StagedRoutes::of(const SparseStrategy& strategy, bool may_split) {
-  auto name = insist([&] { return to_string(strategy.route); });
+  auto name = insist([&] { return name_of(strategy); });
   const auto found = std::ranges::find(split_, name, &Named::name);
   if (found != split_.end()) {
     split_.splice(split_.begin(), split_, found);

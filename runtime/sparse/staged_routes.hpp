@@ -46,6 +46,8 @@ struct StagedRoute {
 class StagedRoutes {
  public:
   static constexpr std::size_t most_split = 4;
+  /// Strategies with equal names have the same stages.
+  static std::string name_of(const SparseStrategy& strategy);
 
   /// @param whole  the communicator of stages in which all ranks take part; alive as long as this
   StagedRoutes(std::shared_ptr<const Context> context, MPI_Comm whole)

@@ -56,6 +56,7 @@ std::string lacking(const Strategy& strategy, const Machine& machine, CostModel 
 }
 
 std::string lacking(const SparseStrategy& strategy, const Machine& machine) {
+  if (auto reason = lacking(strategy.route.path, machine); !reason.empty()) return reason;
   // Free puts would win wherever messages are small.
   if (strategy.discovery != Discovery::rma || machine.operations.put_s) return {};
   return "profile " + machine.name + " has no operations.put_s: calibrate where the MPI library has windows";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -114,12 +115,17 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
     : SparseChoice(layout, machine, offered(layout, machine, constant_size)) {}
 
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies)
-    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_outer_levels_as_node_share(machine, layout)) {
+    : ranks_(layout.ranks()),
+      ppn_(layout.max_ppn()),
+      machine_(with_outer_levels_as_node_share(machine, layout)),
+      node_memory_(with_node_memory(machine_, Usage::once)) {
   require_parameters(layout, machine);
   const SparseStages stages(layout, machine);
   for (const auto& strategy : strategies) {
     const auto has_like_stages = [&](const Shape& shape) {
-      return shape.strategy.route == strategy.route &&
+      auto route = strategy.route;
+      route.path = shape.strategy.route.path;
+      return shape.strategy.route == route &&
              (shape.strategy.discovery == Discovery::dense) == (strategy.discovery == Discovery::dense);
     };
     const auto like = std::ranges::find_if(shapes_, has_like_stages);
@@ -256,10 +262,14 @@ std::vector<SparseStageCost> SparseChoice::stages(const Shape& shape, const Spar
     const auto load =
         shape.strategy.is_direct() ? direct_load(shape, traffic, blocks) : stage_load(shape, s, traffic, blocks);
     const auto sum = [](const ByLevel& messages) { return std::accumulate(messages.begin(), messages.end(), 0.0); };
-    costs.push_back({shape.stages[s].ranks, sum(load.moved.sent), sum(load.moved.received), load.moved.bytes,
-                     discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying +
-                         machine_.operations.discovery_s.value_or(0),
-                     load.copying});
+    const bool is_shared = shape.strategy.route.path.is_shared;
+    auto by_mpi = load.moved.received;
+    if (is_shared) std::fill_n(by_mpi.begin(), machine_.node_level() + 1, 0.0);
+    const Seconds seconds =
+        is_shared ? discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_, node_memory_)
+                  : discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_);
+    costs.push_back({shape.stages[s].ranks, sum(load.moved.sent), sum(by_mpi), load.moved.bytes,
+                     seconds + load.copying + machine_.operations.discovery_s.value_or(0), load.copying});
   }
   return costs;
 }
@@ -286,7 +296,8 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) co
         return Evidence{.excess = candidate.exceeds_limit, .seconds = candidate.seconds};
       },
       [](const SparseCandidate& candidate) {
-        return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
+        const auto& strategy = candidate.strategy;
+        return std::tuple(!strategy.is_direct(), strategy.discovery != Discovery::nbx, strategy.route.path.is_shared);
       });
   return ranking;
 }

@@ -25,7 +25,7 @@ struct SparseCandidate {
 struct SparseStageCost {
   double ranks = 1;     ///< among whom it takes place
   double messages = 0;  ///< that a rank sends
-  double received = 0;  ///< that come to a rank
+  double received = 0;  ///< that come to a rank by MPI
   double bytes = 0;     ///< of each that it sends
   Seconds seconds = 0;
   Seconds copying_s = 0;  ///< as part of these: copies of blocks into messages and out of them
@@ -71,7 +71,7 @@ class SparseChoice {
   Seconds copy_seconds(double blocks, double bytes) const;
 
   double ranks_, ppn_;
-  Machine machine_;
+  Machine machine_, node_memory_;  ///< with messages within nodes by MPI, and through memory
   std::vector<Shape> shapes_;
 };
 

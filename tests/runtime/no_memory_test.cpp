@@ -190,7 +190,8 @@ TEST_P(SparseStrategies, GoOnWithoutMemory) {
 
 INSTANTIATE_TEST_SUITE_P(NoMemory, SparseStrategies,
                          testing::Values("direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense",
-                                         "direct+rma", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce", ""));
+                                         "direct+rma", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce",
+                                         "direct,shared+nbx", "two-step,shared+dense", ""));
 
 class PlanningInLittleMemory : public testing::TestWithParam<const char*> {};
 

@@ -31,6 +31,9 @@ TEST(SparseStrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_sparse_strategy("stfw,n=2+dense")), "stfw,n=2+dense");
   EXPECT_TRUE(parse_sparse_strategy("direct+rma").is_direct());
   EXPECT_FALSE(parse_sparse_strategy("two-step+nbx").is_direct());
+  EXPECT_EQ(to_string(parse_sparse_strategy("standard,shared+nbx")), "direct,shared+nbx");
+  EXPECT_EQ(to_string(parse_sparse_strategy("stfw,shared,n=2+dense")), "stfw,n=2,shared+dense");
+  EXPECT_TRUE(parse_sparse_strategy("direct,shared+nbx").is_direct());
 }
 
 TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
@@ -46,13 +49,16 @@ TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
       {"+nbx", {"strategy"}},
       {"nowhere+nbx", {"nowhere"}},
       {"stfw+nbx", {"either n or dims"}},
-      {"direct,window=2+nbx", {"strategy direct", "there is none of that name"}},
+      {"direct,window=2+nbx", {"window", "cannot count rounds"}},
+      {"directly+nbx", {"strategy directly", "there is none of that name"}},
       {"standard,window=2+nbx", {"window", "cannot count rounds"}},
       {"standard,large-first+nbx", {"direct route has no parameters", "direct+nbx"}},
       {"two-step,staggered+nbx", {"staggered", "cannot count rounds"}},
       {"three-step+nbx", {"the whole pattern", "two-step"}},
       {"split,cap=1KiB+dense", {"the whole pattern"}},
       {"tuna,radix=auto+dense", {"strategy tuna,radix=auto+dense", "sparse exchanges", "name a number"}},
+      {"direct,shared+rma", {"rma puts messages into a window", "leave 'shared' out"}},
+      {"direct,shared,shared+nbx", {"shared is given twice"}},
       {"two-step+rma", {"rma needs the direct route", "direct+rma"}},
   };
   for (const auto& [text, parts] : bad) {
@@ -69,6 +75,15 @@ TEST(SparseStrategies, PutIntoSlotsOnlyWhereSizesAreConstant) {
   };
   EXPECT_TRUE(has_rma(true));
   EXPECT_FALSE(has_rma(false));
+}
+
+TEST(SparseStrategies, ShareMemoryWhereNodesHaveSeveralRanks) {
+  const auto shared_of = [](const Layout& layout) {
+    return std::ranges::count_if(suggest_sparse_strategies(layout, true),
+                                 [](const auto& strategy) { return strategy.route.path.is_shared; });
+  };
+  EXPECT_EQ(shared_of(Layout::with_ppn(4, 1)), 0);
+  EXPECT_EQ(shared_of(Layout::with_ppn(2, 2)), 4) << "all discoveries but rma";
 }
 
 TEST(SparseStrategies, AreThoseOfTheRoutesThatDifferOnALayout) {

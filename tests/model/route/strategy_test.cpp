@@ -55,9 +55,7 @@ TEST(StrategyText, SaysThatMemoryIsShared) {
   expect_sentence(error_of([] { parse_strategy("standard,shraed"); }), {"did you mean shared?"});
   expect_sentence(error_of([] { parse_strategy("mpi,shared"); }), {"the library moves all messages"});
   expect_sentence(error_of([] { parse_strategy("standard,shared@device"); }), {"memory of the host alone"});
-  expect_sentence(error_of([] { parse_host_strategy("standard,shared"); }), {"Cartesian and sparse exchanges do not"});
-  expect_sentence(error_of([] { parse_sparse_strategy("two-step,shared+nbx"); }),
-                  {"Cartesian and sparse exchanges do not"});
+  expect_sentence(error_of([] { parse_host_strategy("standard,shared"); }), {"Cartesian exchanges do not"});
 }
 
 TEST(StrategyText, EndsWithThePathUnlessItIsTheHosts) {

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,6 +44,11 @@ int MPI_Send_init(const void* at, int count, MPI_Datatype type, int peer, int ta
 int MPI_Isend(const void* at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   if (comm != MPI_COMM_WORLD) ++new_sends;
   return PMPI_Isend(at, count, type, peer, tag, comm, request);
+}
+
+int MPI_Issend(const void* at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  ++new_sends;
+  return PMPI_Issend(at, count, type, peer, tag, comm, request);
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* split) {
@@ -273,14 +280,6 @@ TEST_F(SharedExchange, GoesByMpiWhereRanksShareNoMemoryWhateverTheLayoutSays) {
   EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
 }
 
-TEST_F(SharedExchange, IsRefusedByOtherExchanges) {
-  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  EXPECT_NE(common_error([&] {
-              communicator.sparse_alltoallv(nullptr, {}, {"two-step,shared+nbx"});
-            }).find("sparse exchanges do not"),
-            std::string::npos);
-}
-
 /// All-to-alls that are called once.
 class SharedCall : public SharedExchange {
  protected:
@@ -409,6 +408,196 @@ TEST_F(SharedCall, MovesOnTheUsersOwnMessagesWhileItWaits) {
   if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
   if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   EXPECT_TRUE(delivers(communicator, "standard,shared", 100, 1));
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/// Sparse exchanges.
+class SharedSparse : public SharedExchange {
+ protected:
+  static Bytes bytes_of(Rank source, Rank destination, int number, Bytes most) {
+    return most * ((source + 2 * destination + number) % 4) / 3;
+  }
+  static std::byte value(Rank source, Rank destination, int number, Bytes i) {
+    return static_cast<std::byte>(31 * source + 17 * destination + 7 * number + i * (i + 3));
+  }
+  static std::string by_messages(std::string strategy) {
+    const std::string shared = ",shared";
+    const auto at = strategy.find(shared);
+    return at == std::string::npos ? strategy : strategy.erase(at, shared.size());
+  }
+  /// How many messages two ranks have in an exchange: from some to others none.
+  static int messages_of(Rank source, Rank destination, int turn) { return (source + destination + turn) % 3; }
+
+  struct Sends {
+    std::vector<std::byte> buffer{std::byte{}};
+    std::vector<SendEdge> edges{};
+  };
+  static Sends sends(Bytes most, int turn) {
+    Sends result;
+    for (Rank peer = 0; peer < size_of(); ++peer)
+      for (int number = 0; number < messages_of(rank_of(), peer, turn); ++number) {
+        const Bytes bytes = bytes_of(rank_of(), peer, number + turn, most);
+        result.edges.push_back({peer, std::ssize(result.buffer), bytes});
+        for (Bytes i = 0; i < bytes; ++i) result.buffer.push_back(value(rank_of(), peer, number + turn, i));
+      }
+    return result;
+  }
+  static bool are_right(const ReceivedMessages& received, Bytes most, int turn) {
+    auto next = received.begin();
+    for (Rank peer = 0; peer < size_of(); ++peer)
+      for (int number = 0; number < messages_of(peer, rank_of(), turn); ++number, ++next) {
+        const Bytes bytes = bytes_of(peer, rank_of(), number + turn, most);
+        if (next == received.end() || next->source != peer || std::ssize(next->bytes) != bytes) return false;
+        for (Bytes i = 0; i < bytes; ++i)
+          if (next->bytes[static_cast<std::size_t>(i)] != value(peer, rank_of(), number + turn, i)) return false;
+      }
+    return next == received.end();
+  }
+  static bool delivers(Communicator& communicator, const std::string& strategy, Bytes most, int turn) {
+    const auto given = sends(most, turn);
+    return are_right(communicator.sparse_alltoallv(given.buffer.data(), given.edges, {strategy}), most, turn);
+  }
+  /// @return the sends by MPI of all ranks in some exchanges after the first one
+  int sends_of_calls(const Layout& layout, const std::string& strategy, Bytes most = 100, int calls = calls_) {
+    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
+    int made = 0;
+    for (int turn = 0; turn < calls; ++turn) {
+      if (turn == 1) made = -new_sends;
+      EXPECT_TRUE(delivers(communicator, strategy, most, turn)) << strategy << ", up to " << most << " bytes";
+    }
+    made += new_sends;
+    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return made;
+  }
+  static constexpr int calls_ = 20;
+};
+
+TEST_F(SharedSparse, SendsNothingWithinANode) {
+  EXPECT_EQ(sends_of_calls(one_node_, "direct+nbx") > 0, size_of() > 1) << "they are counted";
+  for (const char* strategy : {"direct,shared+nbx", "direct,shared+reduce", "direct,shared+allreduce",
+                               "direct,shared+dense", "two-step,shared+nbx", "stfw,dims=2x2x2,shared+reduce"})
+    EXPECT_EQ(sends_of_calls(one_node_, strategy), 0) << strategy;
+}
+
+TEST_F(SharedSparse, LeavesMessagesBetweenNodesToMpi) {
+  const auto layout = Layout::with_ppn(size_of(), 2);
+  for (const char* discovery : {"+nbx", "+reduce", "+allreduce", "+dense"}) {
+    const auto by_messages = sends_of_calls(layout, std::string("direct") + discovery),
+               shared = sends_of_calls(layout, std::string("direct,shared") + discovery);
+    EXPECT_EQ(shared == 0, size_of() <= 2) << discovery;
+    EXPECT_EQ(shared<by_messages, size_of()> 1) << discovery;
+  }
+}
+
+TEST_F(SharedSparse, DeliversMessagesLongerThanItsMemory) {
+  const auto layout = Layout::with_ppn(size_of(), 3);
+  for (const char* strategy : {"direct,shared+nbx", "direct,shared+dense", "two-step,shared+reduce"})
+    for (const Bytes most : {Bytes{0}, Bytes{32}, Bytes{33}, Bytes{8} << 10, Bytes{300} << 10})
+      EXPECT_TRUE(everywhere(sends_of_calls(layout, strategy, most, 4) >= 0));
+}
+
+// Ranks are many exchanges ahead of others, wait in different orders, and drop some.
+TEST_F(SharedSparse, KeepsExchangesInFlightApart) {
+  const std::vector<std::string> strategies{"direct,shared+nbx", "two-step,shared+dense", "direct,shared+dense",
+                                            "direct+reduce",     "two-step,shared+nbx",   "direct,shared+reduce"};
+  for (const auto& layout : {one_node_, Layout::with_ppn(size_of(), 2)}) {
+    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
+    ASSERT_TRUE(everywhere(delivers(communicator, "direct,shared+nbx", 100, 0)));
+    for (int round = 0; round < calls_; ++round) {
+      constexpr int at_once = 12;
+      const Bytes most = round % 4 == 0 ? 30000 : 50;
+      std::vector<Sends> given;
+      std::vector<SparseExchange> exchanges;
+      for (int i = 0; i < at_once; ++i) given.push_back(sends(most, round + i));
+      for (int i = 0; i < at_once; ++i) {
+        if ((rank_of() + i + round) % 5 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        const auto& [buffer, edges] = given[static_cast<std::size_t>(i)];
+        const auto& strategy = strategies[static_cast<std::size_t>(round + i) % strategies.size()];
+        exchanges.push_back(communicator.start_sparse_alltoallv(buffer.data(), edges, {strategy}));
+        EXPECT_EQ(exchanges.back().strategy(), size_of() == 1 ? by_messages(strategy) : strategy);
+      }
+      for (int i = 0; i < at_once; ++i) {
+        const int number = rank_of() % 2 == 0 ? i : at_once - 1 - i;
+        if (number % 4 == 3) continue;
+        EXPECT_TRUE(are_right(exchanges[static_cast<std::size_t>(number)].wait(), most, round + number))
+            << round << " " << number;
+      }
+    }
+  }
+}
+
+TEST_F(SharedSparse, OfSeveralCommunicatorsHaveTheirOwnMemory) {
+  std::vector<Communicator> communicators;
+  for (int i = 0; i < 3; ++i)
+    communicators.emplace_back(MPI_COMM_WORLD, calibrated_machine(), CommunicatorOptions{one_node_});
+  for (int turn = 0; turn < calls_; ++turn) {
+    auto& communicator = communicators[static_cast<std::size_t>(turn) % communicators.size()];
+    ASSERT_TRUE(everywhere(delivers(communicator, "direct,shared+nbx", 20000, turn)));
+    if (turn == calls_ / 2) communicators.erase(communicators.begin() + 1);
+  }
+}
+
+TEST_F(SharedSparse, GoesByMpiWhereOneRankGetsNoMemory) {
+  is_opening_refused = rank_of() == size_of() - 1;
+  EXPECT_EQ(sends_of_calls(one_node_, "direct,shared+nbx") > 0, size_of() > 1);
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  EXPECT_TRUE(delivers(communicator, "direct,shared+nbx", 100, 1));
+  EXPECT_EQ(communicator.last_sparse_strategy(), "direct+nbx");
+}
+
+TEST_F(SharedSparse, GoesByMpiWhereRanksShareNoMemoryWhateverTheLayoutSays) {
+  are_ranks_apart = true;
+  EXPECT_EQ(sends_of_calls(one_node_, "two-step,shared+nbx") > 0, size_of() > 1);
+}
+
+TEST_F(SharedSparse, ThatDoesNotWaitGoesByMpiUnlessThereIsMemory) {
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  for (const bool has_memory : {false, true}) {
+    const auto given = sends(100, 1);
+    auto started = communicator.start_sparse_alltoallv(given.buffer.data(), given.edges, {"direct,shared+nbx"});
+    EXPECT_EQ(started.strategy(), has_memory && size_of() > 1 ? "direct,shared+nbx" : "direct+nbx");
+    EXPECT_TRUE(are_right(started.wait(), 100, 1));
+    EXPECT_TRUE(everywhere(delivers(communicator, "direct,shared+reduce", 100, 2)));
+  }
+}
+
+TEST_F(SharedSparse, IsChosenWhereItsPriceIsLower) {
+  Communicator communicator(MPI_COMM_WORLD, machine_with_fast_memory(), {one_node_});
+  const auto started = [&] {
+    const auto given = sends(100, 1);
+    auto exchange = communicator.start_sparse_alltoallv(given.buffer.data(), given.edges);
+    EXPECT_TRUE(are_right(exchange.wait(), 100, 1));
+    return exchange.strategy();
+  };
+  EXPECT_EQ(started().find("shared"), std::string::npos) << "there is no memory";
+  for (int turn = 0; turn < calls_; ++turn) {
+    EXPECT_TRUE(everywhere(delivers(communicator, "", 100, turn)));
+    EXPECT_EQ(communicator.last_sparse_strategy().find(",shared") != std::string::npos, size_of() > 1)
+        << communicator.last_sparse_strategy();
+  }
+  EXPECT_EQ(started().find("shared") != std::string::npos, size_of() > 1);
+}
+
+TEST_F(SharedSparse, IsChosenAnewWhereThereIsNoMemory) {
+  is_opening_refused = rank_of() == size_of() - 1;
+  Communicator communicator(MPI_COMM_WORLD, machine_with_fast_memory(), {one_node_});
+  for (int turn = 0; turn < calls_; ++turn) {
+    EXPECT_TRUE(everywhere(delivers(communicator, "", 100, turn)));
+    EXPECT_EQ(communicator.last_sparse_strategy().find("shared"), std::string::npos);
+  }
+}
+
+// As above, for the memory of sparse exchanges.
+TEST_F(SharedSparse, MovesOnTheUsersOwnMessagesWhileItWaits) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+  ASSERT_TRUE(delivers(communicator, "direct,shared+nbx", 100, 0));
+  std::vector<std::byte> large(std::size_t{4} << 20);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int count = static_cast<int>(large.size());
+  if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+  if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT_TRUE(delivers(communicator, "direct,shared+nbx", 100, 1));
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -240,8 +240,9 @@ TEST(SparseExchange, DoesNotChoosePutsThatHaveNoPrice) {
 // have finished the last.
 TEST(SparseExchange, ManyInFlightWithDelaysMixNothingUp) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const std::vector<std::string> names{
-      "direct+nbx", "direct+reduce", "two-step+nbx", "direct+allreduce", "stfw,n=1+dense", "direct+dense", ""};
+  const std::vector<std::string> names{"direct+nbx",        "direct+reduce",         "two-step+nbx",
+                                       "direct+allreduce",  "stfw,n=1+dense",        "direct+dense",
+                                       "direct,shared+nbx", "two-step,shared+dense", ""};
   std::mt19937 random(static_cast<unsigned>(rank_of()));
   for (unsigned round = 0; round < 40; ++round) {
     struct Flight {
@@ -288,8 +289,9 @@ TEST(SparseExchange, OneAfterAnotherWithoutSynchronisationLosesNothing) {
     if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
     std::vector<Rank> destinations;
     for (const auto& edge : edges) destinations.push_back(edge.destination);
-    const std::vector<std::string> names{"direct+nbx", "direct+rma",      "direct+reduce",
-                                         "",           "two-step+reduce", "direct+dense"};
+    const std::vector<std::string> names{
+        "direct+nbx",      "direct+rma",        "direct+reduce", "",
+        "two-step+reduce", "direct,shared+nbx", "direct+dense",  "two-step,shared+nbx"};
     ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, 16,
                                                  {names[static_cast<std::size_t>(turn) % names.size()]})),
               traffic.expected(rank_of()))
@@ -301,8 +303,9 @@ TEST(SparseExchange, FailsOnAllRanksIfItFailsOnOne) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const bool is_last = rank_of() == size_of() - 1;
   std::vector<std::byte> buffer(100);
-  for (const char* strategy : {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx",
-                               "two-step+dense", "stfw,n=1+reduce", ""}) {
+  for (const char* strategy :
+       {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx", "direct,shared+nbx",
+        "direct,shared+dense", "two-step,shared+reduce", "two-step+dense", "stfw,n=1+reduce", ""}) {
     const auto fail = [&](const SendEdge& edge) {
       const std::vector<SendEdge> edges(is_last ? 1 : 0, edge);
       return common_error([&] { communicator.sparse_alltoallv(buffer.data(), edges, {strategy}); });

@@ -477,8 +477,10 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
   for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
     for (const bool constant : {false, true}) {
       const auto statistics = expected_traffic(3.5, 100, layout);
-      const auto ranking = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics),
-                 again = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics);
+      auto machine = cluster_with_operations();
+      machine.shared.by_level[standard_level::socket] = test::one_protocol(1e-7, 1e-10);
+      const auto ranking = SparseChoice(layout, machine, constant).rank(statistics),
+                 again = SparseChoice(layout, machine, constant).rank(statistics);
       ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
       for (std::size_t i = 0; i < ranking.size(); ++i) {
         EXPECT_EQ(ranking[i].strategy, again[i].strategy);
@@ -486,6 +488,58 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
         EXPECT_GE(ranking[i].seconds, i == 0 ? 0 : ranking[i - 1].seconds);
       }
     }
+}
+
+/// Of each rank to the next one.
+SparseTraffic ring(const Layout& layout, Bytes bytes) {
+  Pattern pattern{layout.ranks(), {}};
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    pattern.edges.push_back({rank, (rank + 1) % layout.ranks(), bytes});
+  return traffic_of(pattern, layout);
+}
+
+TEST(SparseChoice, PricesMemoryOfANode) {
+  const auto layout = Layout::with_ppn(4, 4);
+  auto machine = cluster_with_operations();
+  EXPECT_NE(why_no_price(parse_sparse_strategy("direct,shared+nbx"), layout, machine, false).find("levels.*.shared"),
+            std::string::npos);
+  machine.shared.by_level[standard_level::socket] = test::one_protocol(2, 0.001);
+  EXPECT_EQ(why_no_price(parse_sparse_strategy("direct,shared+nbx"), layout, machine, false), "");
+  const SparseChoice choice(layout, machine, false);
+  const auto traffic = ring(layout, 1000);
+  for (const char* discovery : {"nbx", "reduce", "allreduce"})
+    EXPECT_DOUBLE_EQ(price(choice, traffic, std::string("direct,shared+") + discovery), (2 + 1) + 2 * 2)
+        << "a message, and two peers that get none; no reduction";
+}
+
+TEST(SparseChoice, PricesMemoryOfNodesBesideMessagesBetweenThem) {
+  const auto layout = Layout::with_ppn(8, 2);
+  auto machine = cluster_with_operations();
+  constexpr Seconds pushed_s = 1e-8;
+  machine.shared.by_level[standard_level::socket] = test::one_protocol(pushed_s, 0);
+  const SparseChoice choice(layout, machine, false);
+  auto pattern = to_next_nodes(layout, 1, 100);
+  const auto far = traffic_of(pattern, layout);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) pattern.edges.push_back({rank, rank ^ 1, 100});
+  const auto both = traffic_of(pattern, layout);
+  for (const char* discovery : {"nbx", "reduce", "allreduce"}) {
+    const std::string messages = std::string("direct+") + discovery, shared = std::string("direct,shared+") + discovery;
+    EXPECT_NEAR(price(choice, far, shared), price(choice, far, messages) + pushed_s, 1e-15) << "the peer hears of none";
+    EXPECT_LT(price(choice, both, shared), price(choice, both, messages)) << discovery;
+  }
+}
+
+// Messages through memory of a node are expected.
+TEST(SparseChoice, KeepsTheLimitOfUnexpectedMessagesOfMpi) {
+  const auto layout = Layout::with_ppn(64, 64);
+  auto machine = cluster_with_operations();
+  machine.shared.by_level[standard_level::socket] = test::one_protocol(1, 0);
+  machine.limits.unexpected_messages = 10;
+  for (const auto& candidate : SparseChoice(layout, machine, false).rank(expected_traffic(40, 8, layout))) {
+    const auto& strategy = candidate.strategy;
+    if (!strategy.is_direct()) continue;
+    EXPECT_EQ(candidate.exceeds_limit, !strategy.route.path.is_shared && strategy.discovery != Discovery::dense);
+  }
 }
 
 TEST(SparseChoice, KeepsTheLimitOfUnexpectedMessages) {
