@@ -19,9 +19,8 @@ function(commpass_mpiexec_tests name program)
     add_test(NAME ${name}.n${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS}
              $<TARGET_FILE:${program}> ${test_ARGUMENTS})
-    # As many ranks as cores at a time; ranks beyond the cores take turns, in one test at a time. They wait for one
-    # another, so they begin first, and tests without ranks run beside them.
-    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} COST ${ranks} TIMEOUT 300 LABELS mpi
+    # A test waits for as many of ctest's jobs as it has ranks; ranks beyond these take turns, in one test at a time.
+    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi
       ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
