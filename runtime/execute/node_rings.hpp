@@ -66,6 +66,13 @@ class NodeRings {
   End& outgoing(Rank peer) { return outgoing_[number_of(peer)]; }
   End& incoming(Rank peer) { return incoming_[number_of(peer)]; }
 
+  /// How many bytes precede a part of a message in its chunk: short messages follow the header in the same cache line;
+  /// a part of others begins with the next one, so that whole lines are written, which need not be read before.
+  /// @param header  its bytes, those of the number among them
+  static constexpr Bytes bytes_before(Bytes message, std::size_t header) {
+    const auto own = static_cast<Bytes>(header);
+    return message <= LandingSlot::line - own ? own : LandingSlot::line;
+  }
   /// The bytes that a chunk has after its first line.
   Bytes part_bytes() const { return part_bytes_; }
   /// The next chunk of a sender; null: there is no room.

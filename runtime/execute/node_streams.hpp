@@ -80,16 +80,12 @@ class NodeStreams {
     Bytes bytes;
     Bytes* got;
   };
-  /// At the begin of a chunk. Short messages follow in the same cache line; a part of others begins with the next one,
-  /// so that whole lines are written, which need not be read before.
+  /// At the begin of a chunk.
   struct Header {
     std::uint64_t number, exchange;  ///< the number is the flag
     Bytes bytes;                     ///< of the message
 
-    static Bytes bytes_before(Bytes message) {
-      constexpr auto own = static_cast<Bytes>(sizeof(Header));
-      return message <= LandingSlot::line - own ? own : LandingSlot::line;
-    }
+    static Bytes bytes_before(Bytes message) { return NodeRings::bytes_before(message, sizeof(Header)); }
   };
   explicit NodeStreams(std::unique_ptr<NodeRings> rings);
   bool push(Sending& message) const;

@@ -15,10 +15,7 @@ constexpr std::uint32_t failed_at_start = 1, failed_underway = 2;
 
 }  // namespace
 
-Bytes NodeMail::bytes_before(Bytes parcel) {
-  constexpr auto own = static_cast<Bytes>(behind_number + sizeof(Header));
-  return parcel <= LandingSlot::line - own ? own : LandingSlot::line;
-}
+Bytes NodeMail::bytes_before(Bytes parcel) { return NodeRings::bytes_before(parcel, behind_number + sizeof(Header)); }
 
 void NodeMail::prepare(std::span<const Rank> partners, std::span<const Outgoing> parcels, Failures failures) {
   sends_.assign(parcels.begin(), parcels.end());

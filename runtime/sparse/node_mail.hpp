@@ -57,7 +57,6 @@ class NodeMail {
     Bytes bytes = 0;          ///< of the parcel; negative: there is none
     std::uint32_t is_last = 0, failures = 0;
   };
-  /// Short parcels lie behind the header in its line; a part of others begins with the next line.
   static Bytes bytes_before(Bytes parcel);
 
   /// A partner, and parcels under way to and from it.

@@ -280,12 +280,44 @@ TEST_F(SharedExchange, GoesByMpiWhereRanksShareNoMemoryWhateverTheLayoutSays) {
   EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
 }
 
-/// All-to-alls that are called once.
-class SharedCall : public SharedExchange {
+/// Exchanges that are not planned. `Kind` has `delivers(communicator, strategy, most bytes of a message, turn)`.
+template <class Kind>
+class SharedUnplanned : public SharedExchange {
  protected:
-  static std::byte value(Rank source, Rank destination, int turn, std::size_t i) {
-    return static_cast<std::byte>(31 * source + 17 * destination + 7 * turn + static_cast<int>(i * (i + 3)));
+  static std::byte value(Rank source, Rank destination, int turn, Bytes i) {
+    return static_cast<std::byte>(31 * source + 17 * destination + 7 * turn + i * (i + 3));
   }
+  /// @return the sends by MPI of all ranks in some calls after the first one
+  int sends_of_calls(const Layout& layout, const std::string& strategy, Bytes most = 100, int calls = calls_) {
+    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
+    int made = 0;
+    for (int turn = 0; turn < calls; ++turn) {
+      if (turn == 1) made = -new_sends;
+      EXPECT_TRUE(Kind::delivers(communicator, strategy, most, turn)) << strategy << ", up to " << most << " bytes";
+    }
+    made += new_sends;
+    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return made;
+  }
+  static constexpr int calls_ = 20;
+
+  void moves_on_messages(const std::string& strategy) {
+    if (size_of() == 1) return;
+    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
+    ASSERT_TRUE(Kind::delivers(communicator, strategy, 100, 0));
+    std::vector<std::byte> large(std::size_t{4} << 20);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int count = static_cast<int>(large.size());
+    if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+    if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_TRUE(Kind::delivers(communicator, strategy, 100, 1));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+};
+
+/// All-to-alls that are called once.
+class SharedCall : public SharedUnplanned<SharedCall> {
+ public:
   /// Each rank sends another number of bytes to each other one.
   static bool delivers(Communicator& communicator, const std::string& strategy, Bytes most, int turn) {
     const auto bytes = [&](Rank source, Rank destination) {
@@ -299,8 +331,7 @@ class SharedCall : public SharedExchange {
       out_at.push_back(static_cast<int>(out.size()));
       in_at.push_back(static_cast<int>(in.size()));
       in.resize(in.size() + static_cast<std::size_t>(in_counts.back()));
-      for (int i = 0; i < out_counts.back(); ++i)
-        out.push_back(value(rank_of(), peer, turn, static_cast<std::size_t>(i)));
+      for (int i = 0; i < out_counts.back(); ++i) out.push_back(value(rank_of(), peer, turn, i));
     }
     out.emplace_back();
     in.emplace_back();
@@ -309,22 +340,9 @@ class SharedCall : public SharedExchange {
     for (Rank peer = 0; peer < size_of(); ++peer)
       for (std::size_t i = 0; i < static_cast<std::size_t>(in_counts[static_cast<std::size_t>(peer)]); ++i)
         is_right = is_right && in[static_cast<std::size_t>(in_at[static_cast<std::size_t>(peer)]) + i] ==
-                                   value(peer, rank_of(), turn, i);
+                                   value(peer, rank_of(), turn, static_cast<Bytes>(i));
     return is_right;
   }
-  /// @return the sends by MPI of all ranks in some calls after the first one
-  int sends_of_calls(const Layout& layout, const std::string& strategy, Bytes most = 100, int calls = calls_) {
-    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
-    int made = 0;
-    for (int turn = 0; turn < calls; ++turn) {
-      if (turn == 1) made = -new_sends;
-      EXPECT_TRUE(delivers(communicator, strategy, most, turn)) << strategy << ", up to " << most << " bytes";
-    }
-    made += new_sends;
-    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return made;
-  }
-  static constexpr int calls_ = 20;
 };
 
 TEST_F(SharedCall, SendsNothingWithinANode) {
@@ -398,27 +416,13 @@ TEST_F(SharedCall, ThatDoesNotWaitGoesByMessages) {
 }
 
 // The message of the second rank comes only when it has that of the first, which waits in its call.
-TEST_F(SharedCall, MovesOnTheUsersOwnMessagesWhileItWaits) {
-  if (size_of() == 1) return;
-  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  ASSERT_TRUE(delivers(communicator, "standard,shared", 100, 0));
-  std::vector<std::byte> large(std::size_t{4} << 20);
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int count = static_cast<int>(large.size());
-  if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
-  if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  EXPECT_TRUE(delivers(communicator, "standard,shared", 100, 1));
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
+TEST_F(SharedCall, MovesOnTheUsersOwnMessagesWhileItWaits) { moves_on_messages("standard,shared"); }
 
 /// Sparse exchanges.
-class SharedSparse : public SharedExchange {
- protected:
+class SharedSparse : public SharedUnplanned<SharedSparse> {
+ public:
   static Bytes bytes_of(Rank source, Rank destination, int number, Bytes most) {
     return most * ((source + 2 * destination + number) % 4) / 3;
-  }
-  static std::byte value(Rank source, Rank destination, int number, Bytes i) {
-    return static_cast<std::byte>(31 * source + 17 * destination + 7 * number + i * (i + 3));
   }
   static std::string by_messages(std::string strategy) {
     const std::string shared = ",shared";
@@ -457,19 +461,6 @@ class SharedSparse : public SharedExchange {
     const auto given = sends(most, turn);
     return are_right(communicator.sparse_alltoallv(given.buffer.data(), given.edges, {strategy}), most, turn);
   }
-  /// @return the sends by MPI of all ranks in some exchanges after the first one
-  int sends_of_calls(const Layout& layout, const std::string& strategy, Bytes most = 100, int calls = calls_) {
-    Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {layout});
-    int made = 0;
-    for (int turn = 0; turn < calls; ++turn) {
-      if (turn == 1) made = -new_sends;
-      EXPECT_TRUE(delivers(communicator, strategy, most, turn)) << strategy << ", up to " << most << " bytes";
-    }
-    made += new_sends;
-    MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return made;
-  }
-  static constexpr int calls_ = 20;
 };
 
 TEST_F(SharedSparse, SendsNothingWithinANode) {
@@ -588,18 +579,7 @@ TEST_F(SharedSparse, IsChosenAnewWhereThereIsNoMemory) {
 }
 
 // As above, for the memory of sparse exchanges.
-TEST_F(SharedSparse, MovesOnTheUsersOwnMessagesWhileItWaits) {
-  if (size_of() == 1) return;
-  Communicator communicator(MPI_COMM_WORLD, calibrated_machine(), {one_node_});
-  ASSERT_TRUE(delivers(communicator, "direct,shared+nbx", 100, 0));
-  std::vector<std::byte> large(std::size_t{4} << 20);
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int count = static_cast<int>(large.size());
-  if (rank_of() == 0) MPI_Isend(large.data(), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
-  if (rank_of() == 1) MPI_Recv(large.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  EXPECT_TRUE(delivers(communicator, "direct,shared+nbx", 100, 1));
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
+TEST_F(SharedSparse, MovesOnTheUsersOwnMessagesWhileItWaits) { moves_on_messages("direct,shared+nbx"); }
 
 // One thread stands in for each rank.
 TEST(LandingSlots, KeepTheOrderOfPayloadsAndFlags) {
