@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -92,11 +93,10 @@ inline std::size_t expect_commands_as_shown(const std::filesystem::path& page, c
                                             const std::string& build = "build/openmpi") {
   const TemporaryDirectory scripts;
   std::string exports = "set -euo pipefail\ncd '" + directory + "'\n";
-  const std::string shown_build = "build/openmpi";
+  const std::regex shown_build("build/openmpi");
   auto commands = shown_commands(page);
   for (auto& shown : commands) {
-    for (std::size_t at; (at = shown.command.find(shown_build)) != std::string::npos && build != shown_build;)
-      shown.command.replace(at, shown_build.size(), build);
+    shown.command = std::regex_replace(shown.command, shown_build, build);
     const auto script = scripts.write("command", exports + "{ " + shown.command + "; } 2>&1\n");
     const auto result = run("bash " + script, variables);
     EXPECT_EQ(result.exit_code, 0) << page << ": $ " << shown.command << "\n" << result.out << result.err;
