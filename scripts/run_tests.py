@@ -139,10 +139,8 @@ class Preset:
         numbers = LOGS / f"{self.name}.chosen"
         numbers.write_text(f"0,0,0,{','.join(map(str, chosen))}\n")
         environment = {"GTEST_FILTER": "-" + ":".join(cases)} if cases else {}
-        # Ranks of Open MPI give up the core while they wait, half of the time for their start; those of MPICH spin.
-        jobs = CORES if self.cmake == "mpich" else 2 * CORES
         begin = time.monotonic()
-        _, lines = follow(f"{self.name}: testing", ["ctest", "--preset", self.cmake, "-j", str(jobs), "-I", str(numbers)], self.log, environment)
+        _, lines = follow(f"{self.name}: testing", ["ctest", "--preset", self.cmake, "-j", str(CORES), "-I", str(numbers)], self.log, environment)
         seconds = time.monotonic() - begin
         summary = next((m for line in lines if (m := re.match(r"\d+% tests passed, (\d+) tests? failed out of (\d+)", line))), None)
         if not summary:

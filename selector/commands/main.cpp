@@ -1,5 +1,6 @@
 // commpass: the front door. It needs no MPI; commands that do are handed to a program beside this one.
 #include <fmt/core.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,12 +92,20 @@ int hand_over(const std::string& name, char** argv) {
   return 1;
 }
 
+/// Prices of large patterns take and free the same arrays again and again; from the system, memory comes page by page.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   for (const auto& program : mpi_programs)
     if (argc > 1 && std::string(argv[1]) == program.name && !asks_for_help_alone(argc, argv))
       return starts_launches(argc, argv) ? run_launches(argc, argv) : hand_over(program.name, argv);
+  keep_freed_memory();
 
   commpass::Command all{"commpass", "Commpass finds the fastest way to run an irregular MPI exchange."};
   all.version = "commpass " COMMPASS_VERSION;
