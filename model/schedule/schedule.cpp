@@ -4,7 +4,9 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
 
@@ -27,11 +29,27 @@ int size_turn(const Route& route, Window window, const Message& message) {
   return route.sends_large_first() && window.unlimited() ? -size_class(message.bytes) : 0;
 }
 
+/// Sorts the messages of each sender, which stand together, by what `key` says of them; stable. Keys are computed once.
+template <class Key>
+void sort_those_of_each_sender(std::vector<Message>& messages, Key key) {
+  std::vector<std::pair<std::invoke_result_t<Key, const Message&>, Message>> keyed;
+  for (auto begin = messages.begin(); begin != messages.end();) {
+    const auto end = std::find_if(begin, messages.end(), [&](const Message& m) { return m.from != begin->from; });
+    keyed.clear();
+    for (const auto& message : std::span(begin, end)) keyed.emplace_back(key(message), message);
+    const auto key_of = [](const auto& pair) -> const auto& { return pair.first; };
+    if (!std::ranges::is_sorted(keyed, {}, key_of)) {
+      std::ranges::stable_sort(keyed, {}, key_of);
+      std::ranges::transform(keyed, begin, [](const auto& pair) { return pair.second; });
+    }
+    begin = end;
+  }
+}
+
 /// Once the sizes of messages are known.
 void put_large_first(const Route& route, Window window, std::vector<Message>& messages) {
   if (!route.sends_large_first() || !window.unlimited()) return;
-  std::ranges::stable_sort(messages, {},
-                           [&](const Message& m) { return std::pair(m.from, size_turn(route, window, m)); });
+  sort_those_of_each_sender(messages, [&](const Message& m) { return size_turn(route, window, m); });
 }
 
 /// Groups the blocks that leave their ranks into messages, one stage after another in the same memory.
@@ -218,9 +236,8 @@ void stagger(const Route& route, Departures& departures, Window window, std::spa
       single.bytes = blocks[departures.order[single.first_block]].bytes;
     }
   // Stable: blocks that share a round stay in the order in which the receiver expects them.
-  std::ranges::stable_sort(staggered, {}, [&](const Message& m) {
-    return std::tuple(m.from, turn(route, window, m.from, m.to), m.round, m.to);
-  });
+  sort_those_of_each_sender(
+      staggered, [&](const Message& m) { return std::tuple(turn(route, window, m.from, m.to), m.round, m.to); });
   departures.messages = std::move(staggered);
   departures.carriers.clear();
 }
@@ -545,15 +562,9 @@ void set_window(const Route& route, Schedule& schedule, Window window) {
   for (auto& stage : schedule.stages) {
     const auto own = window_of(stage.info, window);
     for (auto& message : stage.messages) message.batch = own.batch(message.round);
-    const auto order = [&](const Message& m) {
+    sort_those_of_each_sender(stage.messages, [&](const Message& m) {
       return std::tuple(size_turn(route, own, m), turn(route, own, m.from, m.to), m.round, m.to, m.first_block);
-    };
-    for (auto begin = stage.messages.begin(); begin != stage.messages.end();) {  // sender by sender
-      const auto end =
-          std::find_if(begin, stage.messages.end(), [&](const Message& m) { return m.from != begin->from; });
-      if (end - begin > 1) std::ranges::sort(begin, end, {}, order);
-      begin = end;
-    }
+    });
   }
 }
 
