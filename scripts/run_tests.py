@@ -26,7 +26,7 @@ PRESETS = {
 ROOMS = ["bindings", "calibrate", "commands", "doctor", "measure", "model", "parsers", "pictures", "preload", "runtime", "selector"]
 CMAKE_PRESETS = {"no-mpi": "model"}
 # Rooms of tests that are no GoogleTest program of that room, by their names.
-OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|disagreeing|last_calls|session|twice|preloaded|Recorded|OnRanks|Rivalry", "preload"), ("pictures_", "pictures"),
+OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|disagreeing|last_calls|session|twice|preloaded|recorded|Rivalry", "preload"), ("pictures_", "pictures"),
                ("corpus[.]", "parsers"), ("Calibrate[.]", "calibrate"), ("Measure|Output[.]", "measure"), ("Doctor|Launcher", "doctor"),
                ("c_|random_|active_|in_flight_threads|heat|neighbor_exchange|conjugate|fft|transitive|uneven_|planned_", "runtime")]
 OTHER_PROGRAMS = {"runtime": ["random_exchanges", "active_buffers_test", "c_api_test", "c_exchange_test", "c_cartesian_test"],
@@ -282,7 +282,9 @@ def run_named(names):
 
         def run():
             tests = preset.listed()
-            starts = {n: t for t in tests if program_of(t) in of_suite and "mpi" in labels(t) for n in [t["name"]] if re.search(r"[.]n[123]$", n)}
+            # Programs that run their tests at once, under MPI on each number of ranks.
+            starts = {n if re.search(r"[.]n[123]$", n) else p: t for t in tests if (p := program_of(t)) in of_suite and "mpi" in labels(t)
+                      for n in [t["name"]] if re.search(r"[.]n[123]$", n) or n.startswith(p + ".")}
             if not starts:
                 return report.count(*preset.test(lambda t: re.search(rf"(^|/){re.escape(name)}|{name}", t["name"]))[:2])
             failed = 0

@@ -34,18 +34,16 @@ if(COMMPASS_FORTRAN)
   list(APPEND commpass_unmodified_programs unmodified_f08 unmodified_mpi)
 endif()
 
-if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # its ranks beyond the cores spin in blocking calls
-  add_library(yield_behind_preloaded MODULE runtime/yield_when_idle.cpp)
-  target_compile_definitions(yield_behind_preloaded PRIVATE COMMPASS_YIELD_BEHIND_PRELOADED)
-  target_link_libraries(yield_behind_preloaded PRIVATE MPI::MPI_CXX commpass_test_options)
-  set(commpass_yielding ":$<TARGET_FILE:yield_behind_preloaded>")
+set(commpass_yielding "")
+if(TARGET commpass_preloaded_yield)
+  set_target_properties(commpass_preloaded_yield PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set(commpass_yielding ":$<TARGET_FILE:commpass_preloaded_yield>")
 endif()
 
 # The program says that all it compared is the same; and rank 0 reports whose calls they were.
-#   commpass_unmodified_tests(NAME PROGRAM RANKS … EXPECT REGEX VARIABLES NAME=VALUE … ARGUMENTS … LIBRARY TARGET [YIELDS])
-# YIELDS: ranks in calls of the MPI library let others run, which then takes other algorithms.
+#   commpass_unmodified_tests(NAME PROGRAM RANKS … EXPECT REGEX VARIABLES NAME=VALUE … ARGUMENTS … LIBRARY TARGET)
 function(commpass_unmodified_tests name program)
-  cmake_parse_arguments(PARSE_ARGV 2 test "YIELDS" "EXPECT;REFUSE;LIBRARY" "VARIABLES;ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 2 test "" "EXPECT;REFUSE;LIBRARY" "VARIABLES;ARGUMENTS")
   if(NOT test_LIBRARY)
     set(test_LIBRARY commpass_mpi)
   endif()
@@ -53,10 +51,7 @@ function(commpass_unmodified_tests name program)
   if(test_REFUSE)
     list(APPEND wrong "${test_REFUSE}")
   endif()
-  set(preloaded $<TARGET_FILE:${test_LIBRARY}>)
-  if(test_YIELDS)
-    string(APPEND preloaded "${commpass_yielding}")
-  endif()
+  set(preloaded "$<TARGET_FILE:${test_LIBRARY}>${commpass_yielding}")
   foreach(ranks ${test_UNPARSED_ARGUMENTS})
     add_test(NAME ${name}.n${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS}
@@ -204,8 +199,8 @@ commpass_unmodified_tests(last_calls_free last_calls 2 VARIABLES COMMPASS_MPI=al
 # Calls are counted though most of them are not watched.
 set(row "alltoall +[23] +18000 .*by samples")
 set(many_calls "all comparisons hold.*${row}|${row}.*all comparisons hold")
-commpass_unmodified_tests(many_calls many_calls 2 3 YIELDS VARIABLES COMMPASS_MPI=on EXPECT "${many_calls}")
-commpass_unmodified_tests(many_calls_told many_calls 2 3 YIELDS VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000
+commpass_unmodified_tests(many_calls many_calls 2 3 VARIABLES COMMPASS_MPI=on EXPECT "${many_calls}")
+commpass_unmodified_tests(many_calls_told many_calls 2 3 VARIABLES COMMPASS_MPI=on COMMPASS_MPI_LOSS=1000
   COMMPASS_ALLTOALLV_STRATEGY=standard COMMPASS_MPI_REPORT=/dev/null EXPECT "alltoall +[23] +18000 ")
 # Calls that are not within reach are told of.
 commpass_unmodified_tests(session session 2 VARIABLES COMMPASS_MPI=always
@@ -219,7 +214,7 @@ commpass_unmodified_tests(unmodified_misfit unmodified 2 3 VARIABLES COMMPASS_MP
 # Where some ranks lack the library, the others say so.
 function(commpass_partly_preloaded_test name)
   add_test(NAME ${name} COMMAND timeout 13 ${MPIEXEC_EXECUTABLE} ${ARGN})
-  set_tests_properties(${name} PROPERTIES PROCESSORS 3 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"
+  set_tests_properties(${name} PROPERTIES LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"  # they wait
                        PASS_REGULAR_EXPRESSION "rank [01] has waited 10 s in MPI_Init for ranks that seem to have no"
                        FAIL_REGULAR_EXPRESSION "commpass: .*commpass: ")
 endfunction()
@@ -246,8 +241,9 @@ set(commpass_recorded_processors 1)  # ranks of Open MPI wait for their start fo
 if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # and those of MPICH spin
   set(commpass_recorded_processors 2)
 endif()
-commpass_test(recorded_test SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector
+commpass_test(recorded_test BY_SUITES SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector
   PROPERTIES PROCESSORS ${commpass_recorded_processors} LABELS mpi TIMEOUT 300)
+commpass_let_ranks_yield(duplicates messages recorded)
 add_dependencies(recorded_test commpass commpass_mpi duplicates messages recorded)
 set(commpass_recorded_fortran "")
 set(commpass_messages_fortran "")
