@@ -16,7 +16,7 @@ PRESETS = {
     "form": "formatting, and clang-tidy on model and selector",
     "test": "Open MPI, clang, cold code not optimised: every test",
     "openmpi": "Release, Open MPI, g++: every test",
-    "mpich": "MPICH: tests under MPI on up to 3 ranks",
+    "mpich": "MPICH: tests under MPI on 1, 2, 3 and 5 ranks",
     "sanitize": "clang, AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer",
     "fuzz": "libFuzzer on every parser",
     "bench": "quick simulated benchmarks, held to tests/simulation/bounds.json",

@@ -67,7 +67,7 @@ if(COMMPASS_MPI_LIBRARY STREQUAL mpich)
 endif()
 set(commpass_unmodified_ranks 2 3 5)
 set(commpass_neighborhood_ranks 1 2 3 4 5)
-if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # its ranks beyond the cores spin
+if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose ranks take longer for it
   set(commpass_unmodified_ranks 2 3)
   set(commpass_neighborhood_ranks 1 2 3 4)
 endif()
@@ -238,7 +238,7 @@ endforeach()
 list(JOIN COMMPASS_MPIEXEC_FLAGS " " commpass_mpiexec_flags)
 list(JOIN COMMPASS_MPI_ENVIRONMENT " " commpass_mpi_environment)
 set(commpass_recorded_processors 1)  # ranks of Open MPI wait for their start for most of the time
-if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # and those of MPICH spin
+if(COMMPASS_MPI_LIBRARY STREQUAL mpich)  # and those of MPICH compute while they wait
   set(commpass_recorded_processors 2)
 endif()
 commpass_test(recorded_test BY_SUITES SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector
