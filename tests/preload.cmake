@@ -34,9 +34,8 @@ if(COMMPASS_FORTRAN)
   list(APPEND commpass_unmodified_programs unmodified_f08 unmodified_mpi)
 endif()
 
-set(commpass_yielding "")
-if(TARGET commpass_preloaded_yield)
-  set_target_properties(commpass_preloaded_yield PROPERTIES EXCLUDE_FROM_ALL OFF)
+if(COMMPASS_MPI_LIBRARY STREQUAL mpich)
+  add_library(commpass_preloaded_yield MODULE runtime/yield_when_idle.c)
   set(commpass_yielding ":$<TARGET_FILE:commpass_preloaded_yield>")
 endif()
 

@@ -32,15 +32,15 @@ int size_turn(const Route& route, Window window, const Message& message) {
 /// Sorts the messages of each sender, which stand together, by what `key` says of them; stable. Keys are computed once.
 template <class Key>
 void sort_those_of_each_sender(std::vector<Message>& messages, Key key) {
-  std::vector<std::pair<std::invoke_result_t<Key, const Message&>, Message>> keyed;
+  using Keyed = std::pair<std::invoke_result_t<Key, const Message&>, Message>;
+  std::vector<Keyed> keyed;
   for (auto begin = messages.begin(); begin != messages.end();) {
     const auto end = std::find_if(begin, messages.end(), [&](const Message& m) { return m.from != begin->from; });
     keyed.clear();
     for (const auto& message : std::span(begin, end)) keyed.emplace_back(key(message), message);
-    const auto key_of = [](const auto& pair) -> const auto& { return pair.first; };
-    if (!std::ranges::is_sorted(keyed, {}, key_of)) {
-      std::ranges::stable_sort(keyed, {}, key_of);
-      std::ranges::transform(keyed, begin, [](const auto& pair) { return pair.second; });
+    if (!std::ranges::is_sorted(keyed, {}, &Keyed::first)) {
+      std::ranges::stable_sort(keyed, {}, &Keyed::first);
+      std::ranges::transform(keyed, begin, &Keyed::second);
     }
     begin = end;
   }
