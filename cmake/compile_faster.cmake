@@ -48,8 +48,7 @@ set(commpass_headers_of_tests <algorithm> <array> <cmath> <functional> <map> <me
 # commpass_test_options). Targets of one kind have the same compiler flags. Each source still includes what it uses:
 # preset `clang` has no such headers.
 function(commpass_precompile target kind)
-  # Sanitized rooms differ in what libFuzzer is told of them, so in their flags.
-  if(NOT COMMPASS_PRECOMPILED_HEADERS OR (COMMPASS_SANITIZE AND NOT kind STREQUAL "tests"))
+  if(NOT COMMPASS_PRECOMPILED_HEADERS)
     return()
   endif()
   set(shared commpass_headers_for_${kind}${commpass_headers_suffix})

@@ -37,7 +37,7 @@ if(COMMPASS_MPI)
   list(APPEND commpass_installed_rooms runtime)
 endif()
 
-set(commpass_unit_sources 12)  # of a library: after a change of one source, its unit is compiled
+set(commpass_unit_sources 24)  # of a library: after a change of one source, its unit is compiled
 
 # A library of one room of the house. COLD: sources that run once.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)

@@ -46,14 +46,14 @@ struct Sketched {
   }
 };
 
-const Sketched cases[] = {
+const Sketched sketched_cases[] = {
     {"random:ranks=256,bytes=64,degree=16", 8},    {"random:ranks=250,bytes=3000,degree=6", 7},
     {"random:ranks=256,bytes=100000,degree=4", 8}, {"stencil:dims=6x6x6,points=box,bytes=700", 8},
     {"power-law:ranks=150,bytes=20000", 6},        {"stencil:dims=7x6x5,points=faces,bytes=40000", 6}};
 
 TEST(Finalists, ChooseAsWellAsPricingEverythingInFull) {
   bool spares_work = false;
-  for (const auto& each : cases) {
+  for (const auto& each : sketched_cases) {
     const auto all = rank_strategies(each.pattern, each.layout, each.machine), finalists = each.rank();
     EXPECT_FALSE(finalists.front().is_part);
     EXPECT_LE(finalists.front().cost.seconds, 1.01 * all.front().cost.seconds)
@@ -74,7 +74,7 @@ TEST(Finalists, ChooseAsWellAsPricingEverythingInFull) {
 
 // Of nodes that stand for all, messages meet others than in the whole.
 TEST(Finalists, CostAboutAsMuchByTheirSketchAsInFull) {
-  for (const auto& each : cases) {
+  for (const auto& each : sketched_cases) {
     const auto strategies = offered_strategies(each.layout, each.machine, CostModel::burst);
     const auto price = each.pricers();
     const auto sketches = price.sketch(strategies), wholes = price.whole(strategies);
@@ -88,7 +88,7 @@ TEST(Finalists, CostAboutAsMuchByTheirSketchAsInFull) {
 }
 
 TEST(Finalists, AreTheSameHoweverManyArePricedAtOnce) {
-  for (const auto& each : cases) {
+  for (const auto& each : sketched_cases) {
     const auto few = each.rank(), many = each.rank(100);
     EXPECT_EQ(few.front().strategy, many.front().strategy) << each.layout.describe();
     EXPECT_EQ(few.front().cost.seconds, many.front().cost.seconds);

@@ -34,10 +34,10 @@ void expect_kept(const std::vector<Candidate>& ranking, const Limits& limits) {
   EXPECT_EQ(ranking.front().exceeded_limit, nullptr);
 }
 
-constexpr int ranks = 96, nodes = 12;
+constexpr int limited_ranks = 96, limited_ppn = 8;
 
 TEST(Limits, HoldForAllThatIsRankedByItsEdges) {
-  const auto layout = Layout::with_ppn(ranks, ranks / nodes);
+  const auto layout = Layout::with_ppn(limited_ranks, limited_ppn);
   for (const char* text :
        {"alltoall:ranks=96,bytes=8", "random:ranks=96,degree=80,bytes=4096", "power-law:ranks=96,bytes=100"}) {
     const auto pattern = generate_pattern(text);
@@ -51,7 +51,7 @@ TEST(Limits, HoldForAllThatIsRankedByItsEdges) {
 }
 
 TEST(Limits, HoldForClosedForms) {
-  const auto layout = Layout::with_ppn(ranks, ranks / nodes);
+  const auto layout = Layout::with_ppn(limited_ranks, limited_ppn);
   for (const int limit : {8, 64}) {
     const Limits limits{.messages_off_node = limit};
     const auto machine = machine_with(limits);
@@ -61,7 +61,7 @@ TEST(Limits, HoldForClosedForms) {
 }
 
 TEST(Limits, GiveAStrategyTheWindowWithWhichItIsPricedAndRun) {
-  const auto layout = Layout::with_ppn(ranks, ranks / nodes);
+  const auto layout = Layout::with_ppn(limited_ranks, limited_ppn);
   const auto machine = machine_with({});
   const std::vector strategies{parse_strategy("standard"), parse_strategy("standard,window=64"),
                                parse_strategy("standard,window=8"), parse_strategy("two-step")};
@@ -82,7 +82,7 @@ TEST(Limits, GiveAStrategyTheWindowWithWhichItIsPricedAndRun) {
 }
 
 TEST(Limits, OfPartnersAndMemoryChooseAmongWhatKeepsThem) {
-  const auto layout = Layout::with_ppn(ranks, ranks / nodes);
+  const auto layout = Layout::with_ppn(limited_ranks, limited_ppn);
   const auto pattern = generate_pattern("alltoall:ranks=96,bytes=65536");
   const auto least = [&](const Limits& limits) {
     return rank_strategies(pattern, layout, machine_with(limits)).front();
