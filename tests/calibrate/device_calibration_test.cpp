@@ -17,7 +17,7 @@ using test::EmulatedDevices;
 using test::rank_of;
 using test::size_of;
 
-constexpr Seconds call_s = 3e-6;
+constexpr Seconds copy_call_s = 3e-6;
 constexpr double rate_within = 5e11;
 bool takes_no_time = false;
 
@@ -46,7 +46,7 @@ Seconds time_device_copies(MPI_Comm comm, DeviceQueue* queue, std::span<const Lo
     if (from && to) {
       EXPECT_EQ(ends, Ends::reached);
       EXPECT_GE(copies.size(), 2 * worth_a_kernel) << "pieces, since there is a kernel";
-      mine.seconds = call_s + bytes / rate_within;
+      mine.seconds = copy_call_s + bytes / rate_within;
     } else {
       const bool is_pinned = devices.is_pinned(from ? copies.front().to : copies.front().from);
       const auto known = truth(mine.processes, from.has_value(), is_pinned);
@@ -110,7 +110,7 @@ TEST_F(DeviceCalibration, FindsTheLinesOfCopiesByNumberOfProcesses) {
 
 TEST_F(DeviceCalibration, FindsWhatABatchWithinADeviceTakes) {
   measure_copies_within_device(calibration_, devices_);
-  EXPECT_NEAR(calibration_.machine.device_copy_call_s.value(), call_s, 1e-5 * call_s);
+  EXPECT_NEAR(calibration_.machine.device_copy_call_s.value(), copy_call_s, 1e-5 * copy_call_s);
   EXPECT_NEAR(calibration_.machine.device_copy_rate_bytes_per_s.value(), rate_within, 1e-5 * rate_within);
 }
 

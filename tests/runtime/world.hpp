@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <string>
@@ -42,6 +43,14 @@ inline Machine some_machine() {
   machine.host.by_level[standard_level::socket] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
   return machine;
+}
+
+/// What a rank that runs `action` prints on stderr.
+inline std::string stderr_of(const std::function<void()>& action) {
+  testing::internal::CaptureStderr();
+  action();
+  std::fflush(stderr);
+  return testing::internal::GetCapturedStderr();
 }
 
 /// The message that all ranks get. Fails if one gets none or another one.

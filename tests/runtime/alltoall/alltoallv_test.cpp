@@ -99,7 +99,7 @@ std::vector<int> buffer_for(const std::vector<int>& counts, const std::vector<in
   return buffer;
 }
 
-std::vector<std::string> strategies_for(const Layout& layout) {
+std::vector<std::string> alltoallv_strategies(const Layout& layout) {
   std::vector<std::string> result;
   for (const auto& strategy : suggest_strategies(layout))
     if (pattern_need(strategy) == PatternNeed::nothing && strategy.route != "mpi")
@@ -124,7 +124,7 @@ TEST_P(EveryAlltoallStrategy, DoesWhatMpiAlltoallvDoes) {
   const Type plain(contiguous()), gaps(with_gaps()), backwards(reversed());
   const std::pair<MPI_Datatype, MPI_Datatype> types[] = {
       {MPI_INT, MPI_INT}, {plain, gaps}, {gaps, backwards}, {backwards, backwards}};
-  for (const auto& text : strategies_for(layout)) {
+  for (const auto& text : alltoallv_strategies(layout)) {
     SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
     for (unsigned turn = 0; turn < 4; ++turn) {  // other counts each time
       const auto [send_type, receive_type] = types[turn];

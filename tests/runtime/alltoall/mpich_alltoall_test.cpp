@@ -17,7 +17,7 @@ using test::rank_of;
 using test::size_of;
 using test::some_machine;
 
-std::vector<std::string> strategies_for(int ranks) {
+std::vector<std::string> strategies_of_ranks(int ranks) {
   std::vector<std::string> result{"", "mpi", "standard,window=2", "stfw,n=1", "two-step"};
   if (ranks >= 2) result.insert(result.end(), {"tuna,radix=2", "tuna,radix=auto"});
   return result;
@@ -41,7 +41,7 @@ void on_communicators(
     if (part == MPI_COMM_NULL) continue;
     {
       Communicator communicator(part, some_machine());
-      for (const auto& strategy : strategies_for(size_of(part))) {
+      for (const auto& strategy : strategies_of_ranks(size_of(part))) {
         SCOPED_TRACE(std::string(name) + ", " + strategy);
         test(communicator, size_of(part), rank_of(part), strategy);
       }

@@ -76,7 +76,7 @@ namespace {
 using test::rank_of;
 using test::size_of;
 
-std::vector<Strategy> strategies_for(const Layout& layout) {
+std::vector<Strategy> priced_strategies(const Layout& layout) {
   std::vector<Strategy> result;
   for (auto strategy : suggest_strategies(layout)) {
     if (pattern_need(strategy) != PatternNeed::nothing || strategy.route == "mpi") continue;
@@ -147,7 +147,7 @@ TEST_P(OneShot, RunsTheMessagesAndCopiesThatArePriced) {
   const auto layout = test::random_layout(size_of(), seed);
   Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {layout});
   const std::pair<int, int> ranges[] = {{1, 50}, {24, 24}, {0, 9}, {-60, 20}};  // below 0: no block
-  for (const auto& strategy : strategies_for(layout))
+  for (const auto& strategy : priced_strategies(layout))
     for (const auto& [least, most] : ranges) {
       SCOPED_TRACE(to_string(strategy) + ", " + layout.describe() + ", up to " + std::to_string(most) + " bytes");
       const auto bytes = sizes_of(seed, least, most);
@@ -186,7 +186,7 @@ TEST_P(OneShot, OfEqualBlocksTellsNothing) {
   const auto layout = test::random_layout(size_of(), GetParam());
   Communicator communicator(MPI_COMM_WORLD, test::some_machine(), {layout});
   constexpr int size = 24;
-  for (const auto& strategy : strategies_for(layout)) {
+  for (const auto& strategy : priced_strategies(layout)) {
     SCOPED_TRACE(to_string(strategy) + ", " + layout.describe());
     const std::vector<char> sent(static_cast<std::size_t>(size * size_of()));
     std::vector<char> received(sent.size());

@@ -22,7 +22,7 @@ using test::rank_of;
 using test::size_of;
 using test::some_machine;
 
-std::vector<std::string> strategies_for(const Layout& layout) {
+std::vector<std::string> started_strategies(const Layout& layout) {
   std::vector<std::string> result;
   for (const auto& strategy : suggest_strategies(layout))
     if (pattern_need(strategy) == PatternNeed::nothing) result.push_back(to_string(strategy));
@@ -79,7 +79,7 @@ TEST(AlltoallStructure, IsTheSameWhetherRanksTellEachOtherOrNot) {
   };
   for (unsigned seed = 0; seed < 3; ++seed) {
     const auto layout = test::random_layout(size_of(), seed);
-    for (const auto& text : strategies_for(layout)) {
+    for (const auto& text : started_strategies(layout)) {
       const auto strategy = parse_strategy(text);
       const auto route = make_route(strategy, layout);
       if (is_run_by_library(*route)) continue;
@@ -102,7 +102,7 @@ TEST(AlltoallStructure, IsTheSameWhetherRanksTellEachOtherOrNot) {
 // A rank that has started tells the next one, which starts only then: who waited in the start would wait for ever.
 TEST(StartedAlltoallv, StartsWithoutWaitingForAnyOtherRank) {
   const auto layout = test::random_layout(size_of(), 5);
-  for (const auto& text : strategies_for(layout)) {
+  for (const auto& text : started_strategies(layout)) {
     SCOPED_TRACE(text);
     Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
     Numbers first(2), second(0), equal(3, true);

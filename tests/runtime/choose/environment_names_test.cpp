@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 
@@ -90,15 +89,6 @@ std::string exchanged_sparsely(Communicator& communicator, Sizes sizes) {
   return exchange.strategy();
 }
 
-/// What this rank prints on stderr.
-template <class Action>
-std::string stderr_of(Action action) {
-  testing::internal::CaptureStderr();
-  action();
-  std::fflush(stderr);
-  return testing::internal::GetCapturedStderr();
-}
-
 Communicator make(const OwnCommunicator& comm) {
   return Communicator(comm.get(), test::some_machine(), {Layout::with_ppn(comm.size(), 2)});
 }
@@ -120,7 +110,7 @@ TEST(EnvironmentStrategy, HandsNoDeviceMemoryToAnMpiLibraryThatDoesNotTakeIt) {
   const bool is_taken = takes_cuda_memory().value_or(false) || takes_hip_memory().value_or(false);
   for (const auto& comm : communicators()) {
     std::string run, run_once;
-    const auto said = stderr_of([&] {
+    const auto said = test::stderr_of([&] {
       auto communicator = make(comm);
       run = exchanged(communicator);
       run_once = exchanged_with_all(communicator);
@@ -187,7 +177,7 @@ TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   for (const std::string verbose : {"0", "1"}) {
     const Variable asked("COMMPASS_VERBOSE", verbose);
-    const auto said = stderr_of([&] {
+    const auto said = test::stderr_of([&] {
       Communicator communicator(comm.get(), test::some_machine(), {Layout::with_ppn(comm.size(), 1)});
       for (int i = 0; i < 2; ++i) exchanged_sparsely(communicator, Sizes::variable);
     });

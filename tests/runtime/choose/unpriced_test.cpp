@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
 #include "runtime/communicator.hpp"
@@ -34,15 +33,6 @@ Layout two_sockets() {
   std::vector<int> nodes(static_cast<std::size_t>(size_of()), 0), sockets(nodes);
   for (Rank rank = 0; rank < size_of(); ++rank) sockets[static_cast<std::size_t>(rank)] = rank % 2;
   return Layout(nodes, sockets);
-}
-
-/// What a rank that runs `action` prints on stderr.
-template <class Action>
-std::string stderr_of(Action action) {
-  testing::internal::CaptureStderr();
-  action();
-  std::fflush(stderr);
-  return testing::internal::GetCapturedStderr();
 }
 
 void expect_one_warning(const std::string& text, const std::vector<std::string>& parts) {
@@ -74,7 +64,7 @@ void expect_delivery(Communicator& communicator, const ExchangeOptions& options,
 }
 
 TEST(WithoutPrices, NeighbourExchangesRunStandardAndTellItOnce) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("neighbours"), {two_nodes()});
     expect_delivery(communicator, {}, "standard", 1);
     ExchangeOptions by_statistics;
@@ -91,7 +81,7 @@ TEST(WithoutPrices, NeighbourExchangesRunStandardAndTellItOnce) {
 }
 
 TEST(WithoutPrices, SocketsOfANodeAreMissedToo) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("sockets"), {two_sockets()});
     expect_delivery(communicator, {}, "standard", 5);
   });
@@ -101,7 +91,7 @@ TEST(WithoutPrices, SocketsOfANodeAreMissedToo) {
 
 TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTheMedian) {
   if (size_of() == 1) return;
-  stderr_of([] {
+  test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("automatic"), {two_nodes()});
     ExchangeOptions options;
     options.strategy = "tuna,radix=auto";
@@ -111,7 +101,7 @@ TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTheMedian) {
 }
 
 TEST(LevelsInAnotherOrder, AreLeftOutAndAreToldOnce) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     auto machine = test::some_machine();
     machine.name = "another order";
     machine.levels = {{.name = "numa"}, {.name = "cache"}, {.name = "node"}, {.name = "network"}};
@@ -136,7 +126,7 @@ TEST(LevelsInAnotherOrder, AreLeftOutAndAreToldOnce) {
 }
 
 TEST(WithoutPrices, NamedStrategiesRunInSilence) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("named"), {two_nodes()});
     auto local = test::local_part(test::random_pattern(size_of(), 7), rank_of(), 0, 7);
     ExchangeOptions options;
@@ -170,7 +160,7 @@ void expect_alltoallv(Communicator& communicator,
 }
 
 TEST(WithoutPrices, AllToAllsRunMpisOwn) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("all to all"), {two_nodes()});
     const auto expect_strategy = [&](const std::string& strategy) {
       if (size_of() > 1) {
@@ -221,7 +211,7 @@ TEST(WithoutPrices, AllToAllsRunMpisOwn) {
 }
 
 TEST(WithoutPrices, SparseExchangesRunANamedDefault) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("sparse"), {two_nodes()});
     const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
     const std::int64_t number = rank_of();
@@ -251,7 +241,7 @@ TEST(WithoutPrices, SparseExchangesRunANamedDefault) {
 }
 
 TEST(WithoutPrices, IndexedExchangesRunWithoutGroups) {
-  const auto told = stderr_of([] {
+  const auto told = test::stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("indexed"), {two_nodes()});
     constexpr Index each = 100;  // all need all, so that sharing would be tried
     const Index begin = rank_of() * each;

@@ -95,7 +95,7 @@ Pattern random_sparse(int ranks, unsigned seed, std::optional<Bytes> constant, b
   return pattern;
 }
 
-std::vector<SparseStrategy> strategies_for(const Layout& layout, bool constant_size) {
+std::vector<SparseStrategy> strategies_of_sizes(const Layout& layout, bool constant_size) {
   auto result = suggest_sparse_strategies(layout, constant_size);
   for (const char* route : {"two-step", "two-step-socket", "local-then-node", "stfw,dims=3x2x5x7"})
     for (const auto& row : discoveries()) {
@@ -114,7 +114,7 @@ TEST_P(EverySparseStrategy, DeliversTheSameMessagesAsThePatternHas) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
   for (const bool constant : {false, true}) {
     const Bytes bytes = static_cast<Bytes>(seed * 8 % 56);
-    for (const auto& strategy : strategies_for(layout, constant)) {
+    for (const auto& strategy : strategies_of_sizes(layout, constant)) {
       const auto text = to_string(strategy);
       SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
       for (unsigned turn = 0; turn < 2; ++turn) {
