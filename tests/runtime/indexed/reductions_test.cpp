@@ -59,6 +59,12 @@ Contributions random_neighbors(int ranks, unsigned seed) {
   return all;
 }
 
+/// What a rank contributes, and the sums that it gets.
+template <class Number>
+struct Sums {
+  std::vector<Number> contributions, wanted;
+};
+
 /// Calls use(destination, position in the result, position in the contributions) for each value of a rank.
 template <class Use>
 void for_each_value(const std::vector<Contribution>& contributions, Use use) {
@@ -112,30 +118,38 @@ class NeighborReduceScatter : public testing::TestWithParam<unsigned> {
   }
 
   template <class Number>
-  void check_sums(IndexedExchange& exchange, std::size_t components) const {
-    const auto wanted =
-        expected<Number>(components, Number{77}, [](Number a, Number b) { return static_cast<Number>(a + b); });
-    const auto contributions = contributed<Number>(rank_of(), components);
+  Sums<Number> sums(std::size_t components) const {
+    return {contributed<Number>(rank_of(), components),
+            expected<Number>(components, Number{77}, [](Number a, Number b) { return static_cast<Number>(a + b); })};
+  }
+
+  template <class Number>
+  static void check_sums(IndexedExchange& exchange, const Sums<Number>& sums) {
     for (int turn = 0; turn < 2; ++turn) {
-      std::vector<Number> result(result_values_ * components, Number{77});
-      if (turn == 0) exchange.reverse_add(contributions.data(), result.data());
+      std::vector<Number> result(sums.wanted.size(), Number{77});
+      if (turn == 0) exchange.reverse_add(sums.contributions.data(), result.data());
       else {
-        exchange.start_reverse_add(contributions.data(), result.data());
+        exchange.start_reverse_add(sums.contributions.data(), result.data());
         while (!exchange.test()) std::this_thread::yield();
       }
-      EXPECT_EQ(result, wanted);
+      EXPECT_EQ(result, sums.wanted);
     }
   }
 };
 
 TEST_P(NeighborReduceScatter, SumsTheContributionsOfAllNeighbors) {
+  const auto doubles = sums<double>(3);
+  const auto int64s = sums<std::int64_t>(3);
+  const auto floats = sums<float>(1);
+  const auto uint16s = sums<std::uint16_t>(2);
+  const auto chars = sums<signed char>(1);
   for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
     auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
-    check_sums<double>(of_24_bytes, 3);
-    check_sums<std::int64_t>(of_24_bytes, 3);
-    check_sums<float>(of_4_bytes, 1);
-    check_sums<std::uint16_t>(of_4_bytes, 2);
-    check_sums<signed char>(of_a_byte, 1);
+    check_sums(of_24_bytes, doubles);
+    check_sums(of_24_bytes, int64s);
+    check_sums(of_4_bytes, floats);
+    check_sums(of_4_bytes, uint16s);
+    check_sums(of_a_byte, chars);
   });
 }
 
@@ -254,28 +268,36 @@ class SparseAllreduces : public testing::TestWithParam<unsigned> {
   }
 
   template <class Number>
-  void check_sums(SparseAllreduce& allreduce, std::size_t components) const {
-    const auto wanted = expected<Number>(components, [](Number a, Number b) { return static_cast<Number>(a + b); });
-    const auto values = values_of<Number>(rank_of(), components);
-    std::vector<Number> sums(values.size());
-    allreduce.run(values.data(), sums.data());
-    EXPECT_EQ(sums, wanted);
-    sums = values;
-    allreduce.start(sums.data(), sums.data());
+  Sums<Number> sums(std::size_t components) const {
+    return {values_of<Number>(rank_of(), components),
+            expected<Number>(components, [](Number a, Number b) { return static_cast<Number>(a + b); })};
+  }
+
+  template <class Number>
+  static void check_sums(SparseAllreduce& allreduce, const Sums<Number>& sums) {
+    std::vector<Number> values(sums.wanted.size());
+    allreduce.run(sums.contributions.data(), values.data());
+    EXPECT_EQ(values, sums.wanted);
+    values = sums.contributions;
+    allreduce.start(values.data(), values.data());
     while (!allreduce.test()) std::this_thread::yield();
-    EXPECT_EQ(sums, wanted);
+    EXPECT_EQ(values, sums.wanted);
   }
 };
 
 TEST_P(SparseAllreduces, GiveEachRankTheSumsAtItsIndices) {
+  const auto doubles = sums<double>(3);
+  const auto uint64s = sums<std::uint64_t>(3);
+  const auto floats = sums<float>(1);
+  const auto int16s = sums<std::int16_t>(2);
   for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
     auto of_24_bytes = communicator_.sparse_allreduce(mine_, 24, options);
     auto of_4_bytes = communicator_.sparse_allreduce(mine_, 4, options);
     EXPECT_TRUE(options.share != false || !of_24_bytes.adds_on_the_way());
-    check_sums<double>(of_24_bytes, 3);
-    check_sums<std::uint64_t>(of_24_bytes, 3);
-    check_sums<float>(of_4_bytes, 1);
-    check_sums<std::int16_t>(of_4_bytes, 2);
+    check_sums(of_24_bytes, doubles);
+    check_sums(of_24_bytes, uint64s);
+    check_sums(of_4_bytes, floats);
+    check_sums(of_4_bytes, int16s);
   });
 }
 

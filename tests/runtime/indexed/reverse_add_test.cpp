@@ -51,9 +51,14 @@ class ReverseAdd : public testing::TestWithParam<unsigned> {
   }
 };
 
-/// Adds twice. The exchange is of these numbers.
+/// What a rank gives to two additions, and what its values are then.
 template <class Number>
-void check_sums(IndexedExchange& exchange, const Scenario& scenario, std::size_t components) {
+struct TwoAdditions {
+  std::vector<Number> ghosts, owned, wanted;
+};
+
+template <class Number>
+TwoAdditions<Number> two_additions(const Scenario& scenario, std::size_t components) {
   std::map<Index, std::vector<Number>> expected;
   for (std::size_t rank = 0; rank < scenario.needed.size(); ++rank)
     for (std::size_t i = 0; i < scenario.needed[rank].size(); ++i) {
@@ -62,30 +67,42 @@ void check_sums(IndexedExchange& exchange, const Scenario& scenario, std::size_t
       for (std::size_t c = 0; c < components; ++c)
         sums[c] = static_cast<Number>(sums[c] + ghost_number<Number>(static_cast<Rank>(rank), i, c));
     }
-  std::vector<Number> ghosts, owned, wanted;
+  TwoAdditions<Number> result;
   for (std::size_t i = 0; i < scenario.needed_here().size(); ++i)
-    for (std::size_t c = 0; c < components; ++c) ghosts.push_back(ghost_number<Number>(rank_of(), i, c));
+    for (std::size_t c = 0; c < components; ++c) result.ghosts.push_back(ghost_number<Number>(rank_of(), i, c));
   for (const Index index : scenario.owned_here())
     for (std::size_t c = 0; c < components; ++c) {
-      owned.push_back(static_cast<Number>(index % 100));
+      result.owned.push_back(static_cast<Number>(index % 100));
       const Number added = expected.contains(index) ? expected[index][c] : Number{0};
-      wanted.push_back(static_cast<Number>(owned.back() + added + added));
+      result.wanted.push_back(static_cast<Number>(result.owned.back() + added + added));
     }
-  exchange.reverse_add(ghosts.data(), owned.data());
-  exchange.start_reverse_add(ghosts.data(), owned.data());
+  return result;
+}
+
+/// The exchange is of these numbers.
+template <class Number>
+void check_sums(IndexedExchange& exchange, const TwoAdditions<Number>& numbers) {
+  auto owned = numbers.owned;
+  exchange.reverse_add(numbers.ghosts.data(), owned.data());
+  exchange.start_reverse_add(numbers.ghosts.data(), owned.data());
   while (!exchange.test()) std::this_thread::yield();
-  EXPECT_EQ(owned, wanted);
+  EXPECT_EQ(owned, numbers.wanted);
 }
 
 TEST_P(ReverseAdd, AddsEveryGhostValueToItsOwner) {
+  const auto doubles = two_additions<double>(scenario_, 3);
+  const auto int64s = two_additions<std::int64_t>(scenario_, 3);
+  const auto floats = two_additions<float>(scenario_, 1);
+  const auto uint16s = two_additions<std::uint16_t>(scenario_, 2);
+  const auto chars = two_additions<signed char>(scenario_, 1);
   for_each_way_of_adding(layout_, seed_, [&](const IndexedOptions& options) {
     auto of_24_bytes = plan(24, options), of_4_bytes = plan(4, options), of_a_byte = plan(1, options);
     EXPECT_TRUE(options.share != false || !of_24_bytes.adds_on_the_way());
-    check_sums<double>(of_24_bytes, scenario_, 3);
-    check_sums<std::int64_t>(of_24_bytes, scenario_, 3);
-    check_sums<float>(of_4_bytes, scenario_, 1);
-    check_sums<std::uint16_t>(of_4_bytes, scenario_, 2);
-    check_sums<signed char>(of_a_byte, scenario_, 1);
+    check_sums(of_24_bytes, doubles);
+    check_sums(of_24_bytes, int64s);
+    check_sums(of_4_bytes, floats);
+    check_sums(of_4_bytes, uint16s);
+    check_sums(of_a_byte, chars);
   });
 }
 
