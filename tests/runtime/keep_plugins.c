@@ -1,5 +1,5 @@
-/* Before the C library: plugins of the MPI library stay where they are. So what they still point to is no leak, and
- * frames of what is one have names for tests/lsan.supp a few calls up. */
+/* Before the C library: plugins of the MPI library stay where they are. So memory that they still point to is no leak,
+ * and the calls that lead to a leak have names, for tests/lsan.supp. */
 int dlclose(void* handle) {
   (void)handle;
   return 0;
