@@ -1,5 +1,6 @@
 #include "calibrate/sampling.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "model/median.hpp"
@@ -9,8 +10,10 @@
 namespace commpass {
 
 bool Series::settled() const {
-  constexpr std::size_t samples_min = 9;
-  constexpr double precision = 0.03;
+  constexpr std::size_t samples_min = 9, equal_min = 3;
+  constexpr double precision = 0.03, equal = precision / 10;
+  if (samples.size() >= equal_min && is_within(equal, std::ranges::min(samples), std::ranges::max(samples)))
+    return true;
   if (samples.size() < samples_min) return false;
   const auto interval = lower_quartile_interval(samples);
   return interval.high - interval.low <= precision * time();

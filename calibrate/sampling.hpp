@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -16,6 +17,10 @@
 #include "model/base/types.hpp"
 
 namespace commpass {
+
+/// Do two times of the same differ by less than a part of them? Where clocks are exact and nothing interferes, as in a
+/// simulation, more of them tell nothing.
+inline bool is_within(double part, Seconds one, Seconds other) { return std::abs(other - one) <= part * one; }
 
 /// The samples of one measured time.
 struct Series {
@@ -80,13 +85,15 @@ class Sampler {
     constexpr Seconds longest_sample_s = 0.02;
     if (series.samples.empty() && start == Start::warm) {
       constexpr Seconds sample_s = 1e-4;
-      constexpr int repetitions_max = 200;
-      time(1);  // warm-up: the first use of a path is slow
+      constexpr double repetitions_max = 200, same = 1e-3;
+      constexpr int few = 2, more = 12;  // more than ten, as a ping-pong then sends several messages at a time
+      time(1);                           // warm-up: the first use of a path is slow
       const double begin = MPI_Wtime();
-      const Seconds once = std::max(time(2), 1e-9);
-      const Seconds all_s = std::max(agree_on(MPI_Wtime() - begin) / 2, 1e-9);
-      series.repetitions = static_cast<int>(
-          std::clamp(std::min(sample_s / once, longest_sample_s / all_s), 1.0, static_cast<double>(repetitions_max)));
+      const Seconds once = std::max(time(few), 1e-9);
+      const Seconds all_s = std::max(agree_on(MPI_Wtime() - begin) / few, 1e-9);
+      const auto most = std::clamp(std::min(sample_s / once, longest_sample_s / all_s), 1.0, repetitions_max);
+      series.repetitions = static_cast<int>(most);
+      if (series.repetitions > more && is_within(same, once, time(more))) series.repetitions = few;
     }
     const double begin = MPI_Wtime();
     series.samples.push_back(time(series.repetitions));
