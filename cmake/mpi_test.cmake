@@ -4,8 +4,10 @@ if(commpass_mpiexec_version MATCHES "Open MPI|OpenRTE")
   set(COMMPASS_MPI_LIBRARY openmpi)
   set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca
     btl_vader_single_copy_mechanism none)
-  # Without UCX, which looks for networks for 0.4 s at each start and then leaves messages to `ob1`.
-  set(COMMPASS_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1)
+  # Without UCX, which looks for networks for 0.4 s at each start and then leaves messages to `ob1`. Where a rank ends
+  # with an error, mpirun gives the others a second to end; they need none.
+  set(COMMPASS_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1
+    OMPI_MCA_odls_base_sigkill_timeout=0)
 else()
   set(COMMPASS_MPI_LIBRARY mpich)
   set(COMMPASS_MPIEXEC_FLAGS "")
