@@ -43,11 +43,10 @@ Communicator communicator_of(const Way& way) {
 struct Blocks {
   Blocks(int count, int call) : counts(static_cast<std::size_t>(size_of()), count), places(counts.size()) {
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
-    for (int other = 0; other < size_of(); ++other)
-      for (int i = 0; i < count; ++i) {
-        out.push_back(number(rank_of(), other, call));
-        expected.push_back(number(other, rank_of(), call));
-      }
+    for (int other = 0; other < size_of(); ++other) {
+      out.insert(out.end(), static_cast<std::size_t>(count), number(rank_of(), other, call));
+      expected.insert(expected.end(), static_cast<std::size_t>(count), number(other, rank_of(), call));
+    }
     in.assign(out.size(), -1);
   }
   static int number(Rank from, Rank to, int call) { return (100 * from + to) * calls + call; }
