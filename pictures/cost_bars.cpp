@@ -87,7 +87,7 @@ Document numbers_of(const std::vector<const Candidate*>& candidates, const Repor
   return numbers;
 }
 
-constexpr double left = picture_margin, right = 20;
+constexpr double bars_left = picture_margin, bars_right = 20;
 
 void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double from, double to, double y, double height) {
   const double sum = std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
@@ -110,7 +110,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
   for (const auto* candidate : candidates)
     longest = std::max(longest, candidate->cost.seconds * (1 + relative_error(*candidate, report)));
   if (longest <= 0) longest = 1e-6;  // any scale
-  const Axis axis{Scale::linear, 0, longest, left, frame.width - right};
+  const Axis axis{Scale::linear, 0, longest, bars_left, frame.width - bars_right};
   constexpr double row = 50, bar = 18;
   const double end = y + row * static_cast<double>(candidates.size());
   draw_bottom_axis(svg, axis, end, y, "", time_label, frame.ticks(7));
@@ -127,7 +127,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
     const bool is_tie = report.ties.contains(candidate->strategy);
     if (is_tie) label += " · tie";
     constexpr double label_size = 12;
-    svg.text(left, y + 15, shorten(label, label_size, frame.width - left), is_chosen ? "ink strong" : "ink");
+    svg.text(bars_left, y + 15, shorten(label, label_size, frame.width - bars_left), is_chosen ? "ink strong" : "ink");
     Seconds begin = 0;
     for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
       const auto& stage = candidate->cost.stages[s];
@@ -139,7 +139,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
         svg.text((from + to) / 2, y + 21 + bar + 9, number, "dim", Anchor::middle, 9);
     }
     const auto seconds = candidate->cost.seconds, error = relative_error(*candidate, report);
-    if (is_tie && seconds > 0) svg.hatch(left, y + 21, axis.at(seconds) - left, bar);
+    if (is_tie && seconds > 0) svg.hatch(bars_left, y + 21, axis.at(seconds) - bars_left, bar);
     if (error > 0)
       svg.whisker(axis.at(seconds * std::max(0.0, 1 - error)), y + 21 + bar / 2, axis.at(seconds * (1 + error)),
                   y + 21 + bar / 2);
@@ -179,14 +179,14 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const Frame& frame
           return std::ranges::any_of(c->cost.stages, [&](const StageCost& stage) { return stage.parts[p] > 0; });
         }))
       legend.emplace_back(parts[p].look, parts[p].name);
-  y = svg.legend(left, y, frame.width - 2 * left, legend) + 2;
+  y = svg.legend(bars_left, y, frame.width - 2 * bars_left, legend) + 2;
   constexpr double enlarged_ratio_min = 2.5;
   const bool enlarges = !own.empty() && longest_baseline > enlarged_ratio_min * longest_own;
   auto first = candidates;
   if (enlarges) std::erase_if(first, [&](const Candidate* c) { return !is_baseline(c) && c != own.front(); });
   y = draw_bars(svg, first, report, y, frame);
   if (enlarges) {
-    svg.text(left, y + 20, "Enlarged", "ink strong");
+    svg.text(bars_left, y + 20, "Enlarged", "ink strong");
     y = draw_bars(svg, own, report, y + 28, frame);
   }
   if (const auto tied = describe_ties(report); !tied.empty())

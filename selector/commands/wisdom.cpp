@@ -14,7 +14,7 @@ namespace commpass {
 namespace {
 
 /// Which entries: those whose parts contain these texts.
-struct Arguments {
+struct WisdomArguments {
   std::string file;
   std::string machine, layout, pattern;
   OutputFormat format;
@@ -61,14 +61,14 @@ Document document_of(const Wisdom& wisdom) {
   return document;
 }
 
-void show(const Arguments& arguments) {
+void show_entries(const WisdomArguments& arguments) {
   auto wisdom = arguments.read();
   std::erase_if(wisdom.entries, [&](const WisdomEntry& entry) { return !arguments.takes(entry.key); });
   if (arguments.format.json) fmt::print("{}", to_json(wisdom));
   else arguments.format.print(document_of(wisdom));
 }
 
-void forget(const Arguments& arguments) {
+void forget_entries(const WisdomArguments& arguments) {
   const bool narrows = !arguments.machine.empty() || !arguments.layout.empty() || !arguments.pattern.empty();
   if (narrows == arguments.all)
     throw InputError("wisdom forget", "it is not said which entries go",
@@ -81,16 +81,16 @@ void forget(const Arguments& arguments) {
 }  // namespace
 
 Command wisdom_command() {
-  const auto shown = std::make_shared<Arguments>(), forgotten = std::make_shared<Arguments>();
+  const auto shown = std::make_shared<WisdomArguments>(), forgotten = std::make_shared<WisdomArguments>();
   Command show_command{"show", "show kept measurements, the latest last"};
   shown->add_to(show_command);
   shown->format.add_to(show_command);
-  show_command.run = [shown] { show(*shown); };
+  show_command.run = [shown] { show_entries(*shown); };
 
   Command forget_command{"forget", "take entries out, so that they are measured again"};
   forgotten->add_to(forget_command);
   forget_command.add({{"--all", &forgotten->all, "all entries"}});
-  forget_command.run = [forgotten] { forget(*forgotten); };
+  forget_command.run = [forgotten] { forget_entries(*forgotten); };
 
   Command command{"wisdom", "show or forget kept measurements (COMMPASS_WISDOM)"};
   command.commands = {show_command, forget_command};

@@ -18,6 +18,7 @@ namespace commpass {
 namespace {
 
 using test::rank_of;
+using test::stderr_of;
 
 /// A user's configuration of which rank 0 alone knows: the other ranks have none, as on a node that has no such disk.
 class Home {
@@ -42,11 +43,9 @@ std::string machine_name() { return Communicator(MPI_COMM_WORLD).machine().name;
 
 TEST(WithoutAProfile, TheBuiltInOneIsTakenAndToldOnce) {
   Home home;
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(machine_name(), "generic");
-  EXPECT_EQ(machine_name(), "generic");
-  std::fflush(stderr);
-  const auto told = testing::internal::GetCapturedStderr();
+  const auto told = stderr_of([] {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(machine_name(), "generic");
+  });
   EXPECT_EQ(std::ranges::count(told, '\n'), rank_of() == 0 ? 1 : 0) << told;
   if (rank_of() == 0) {
     EXPECT_NE(told.find("built-in profile 'generic'"), std::string::npos) << told;
@@ -62,15 +61,12 @@ TEST(WithoutAProfile, TheOneThatWasMeasuredHereIsTaken) {
       Json{{"processor", here.processor}, {"node_processors", here.node_processors}, {"mpi_library", here.mpi_library}}
           .dump();
   home.write("mine.json", to_json(profile));
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(machine_name(), "this machine");
-  std::fflush(stderr);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const auto find_twice = [] {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(machine_name(), "this machine");
+  };
+  EXPECT_EQ(stderr_of(find_twice), "");
   setenv("COMMPASS_VERBOSE", "1", 1);
-  testing::internal::CaptureStderr();
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(machine_name(), "this machine");
-  std::fflush(stderr);
-  const auto told = testing::internal::GetCapturedStderr();
+  const auto told = stderr_of(find_twice);
   unsetenv("COMMPASS_VERBOSE");
   EXPECT_EQ(std::ranges::count(told, '\n'), rank_of() == 0 ? 1 : 0) << told;
   EXPECT_EQ(told.find("commpass: profile this machine ("), rank_of() == 0 ? 0 : std::string::npos) << told;
@@ -92,10 +88,9 @@ TEST(AProfileThatIsNamed, TellsOnceWhereItWasMeasuredOtherwise) {
   profile.machine.name = "elsewhere";
   profile.provenance_json = R"({"mpi_library": "Other MPI 7"})";
   home.write("elsewhere.json", to_json(profile));
-  testing::internal::CaptureStderr();
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(Communicator(MPI_COMM_WORLD, "elsewhere").machine().name, "elsewhere");
-  std::fflush(stderr);
-  const auto told = testing::internal::GetCapturedStderr();
+  const auto told = stderr_of([] {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(Communicator(MPI_COMM_WORLD, "elsewhere").machine().name, "elsewhere");
+  });
   EXPECT_EQ(std::ranges::count(told, '\n'), rank_of() == 0 ? 1 : 0) << told;
   EXPECT_EQ(told.find("profile elsewhere was measured with Other MPI 7, but this is") != std::string::npos,
             rank_of() == 0)
@@ -105,10 +100,8 @@ TEST(AProfileThatIsNamed, TellsOnceWhereItWasMeasuredOtherwise) {
 TEST(AVariableOfNoMeaning, IsToldAndStopsNoProgram) {
   setenv("COMMPASS_ROOT", "/opt/commpass", 1);
   setenv("COMMPASS_SPEED", "1", 1);
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(Communicator(MPI_COMM_WORLD, generic_profile().machine).machine().name, "generic");
-  std::fflush(stderr);
-  const auto told = testing::internal::GetCapturedStderr();
+  const auto told =
+      stderr_of([] { EXPECT_EQ(Communicator(MPI_COMM_WORLD, generic_profile().machine).machine().name, "generic"); });
   EXPECT_EQ(told.find("commpass: COMMPASS_SPEED is unknown"), rank_of() == 0 ? 0 : std::string::npos) << told;
   unsetenv("COMMPASS_SPEED");
   unsetenv("COMMPASS_ROOT");

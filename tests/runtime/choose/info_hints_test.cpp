@@ -105,9 +105,9 @@ TEST(InfoHints, ThatAreWrongAreTheErrorOfAllRanks) {
 
 TEST(InfoHints, ThatAreUnknownAreSaidOnce) {
   const Info info{{"commpass_profile", "lassen"}, {"commpass_stratgy", "standard"}, {"commpass_calls", "3"}};
-  testing::internal::CaptureStderr();
-  for (int i = 0; i < 2; ++i) with(info);
-  const auto told = testing::internal::GetCapturedStderr();
+  const auto told = test::stderr_of([&] {
+    for (int i = 0; i < 2; ++i) with(info);
+  });
   const std::string expected = "commpass: info commpass_stratgy is unknown and changes nothing; known are ";
   EXPECT_EQ(told.find(expected) != std::string::npos, rank_of() == 0) << told;
   EXPECT_EQ(told.find(expected), told.rfind(expected)) << told;

@@ -258,10 +258,10 @@ TEST_F(SharedExchange, LeavesNoFileThatAKilledRankWouldLeaveBehind) {
 
 TEST_F(SharedExchange, GoesByMpiWhereOneRankGetsNoMemory) {
   is_opening_refused = rank_of() == size_of() - 1;
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
-  EXPECT_EQ(sends_of(one_node_, all_to_all_, "two-step,shared"), size_of() * (size_of() - 1));
-  const auto said = testing::internal::GetCapturedStderr();
+  const auto said = test::stderr_of([&] {
+    EXPECT_EQ(sends_of(one_node_, all_to_all_, "standard,shared"), size_of() * (size_of() - 1));
+    EXPECT_EQ(sends_of(one_node_, all_to_all_, "two-step,shared"), size_of() * (size_of() - 1));
+  });
   const auto line = said.find("share no memory, or too little is left");
   if (rank_of() == 0 && size_of() > 1) EXPECT_NE(line, std::string::npos) << said;
   else EXPECT_EQ(line, std::string::npos);
