@@ -155,9 +155,11 @@ Times run(const Measurement& measurement, const Pattern& pattern, Communicator& 
       receives = messages_of(data.receives, &ReceiveEdge::source, data.receive_buffer.data());
       sends = messages_of(data.sends, &SendEdge::destination, data.send_buffer.data());
     });
+    if (arguments.verify) run_plain_loop(receives, sends);
     runs.push_back({[&] { run_plain_loop(receives, sends); }, data.send_buffer});
   }
-  times.runs = time_exchanges(runs, WarmUp::once, measurement);
+  // What was verified has run once.
+  times.runs = time_exchanges(runs, arguments.verify ? WarmUp::none : WarmUp::once, measurement);
   if (arguments.baseline) {
     times.plain_loop_s = times.runs.back().median;
     times.runs.pop_back();
