@@ -28,7 +28,7 @@ struct Series {
   int repetitions = 1;  ///< in each sample
 
   double time() const { return lower_quartile(samples); }
-  /// The interval of the time is within 3 %.
+  /// The interval of the time is within 3 %, or all of at least three samples within 0.3 %.
   bool settled() const;
 };
 

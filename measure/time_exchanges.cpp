@@ -34,8 +34,6 @@ std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges
   std::vector<std::size_t> order(exchanges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937 random(1);  // the same on every rank
-  if (warm_up == WarmUp::once)
-    for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange.run);
   const double begin = MPI_Wtime();
   // A median needs some rounds, and processors and caches need some time to reach their speed.
   constexpr int late_rounds = 7, usual_rounds = 201;

@@ -12,8 +12,8 @@
 
 namespace commpass {
 
-/// When an exchange runs without being timed. A cache that keeps the last few exchanges only needs `each_time`.
-enum class WarmUp { none, once, each_time };
+/// Does an exchange run before each time it is timed? A cache that keeps the last few exchanges only needs that.
+enum class WarmUp { none, each_time };
 
 struct TimedExchange {
   std::function<void()> run;    ///< collective

@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 
 #include "model/support.hpp"
