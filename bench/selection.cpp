@@ -8,6 +8,7 @@
 #include "bench/stopwatch.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/cost/sample.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
@@ -36,6 +37,8 @@ struct Shared {
   Seconds work = 0;
   Seconds share = 0;  ///< what rank 0 does alone, and of all else the longest share of a rank, one after another
   Seconds longest_price = 0;  ///< of strategies that need one schedule
+  Strategy chosen{};
+  double regret = 0;  ///< by the price that simulates all messages; 0: chosen is none that has one
 };
 
 /// A pricer that is timed as if ranks shared it: strategies that need one schedule are of one rank, ranks take turns.
@@ -65,14 +68,18 @@ std::optional<Shared> time_shared(const Pattern& pattern, const Layout& layout, 
   Shared shared;
   shared.ranks = static_cast<int>(by_route(suggest_strategies(layout)).size());
   std::optional<PricersByDepth> price;
-  const auto preparing = processor_seconds_of(
-      [&] { price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1); });  // on each of them
+  const auto preparing = processor_seconds_of([&] {
+    price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1, simulated_messages_max_in_program);
+  });
+  // on each of them
   if (!price) return std::nullopt;
   std::vector<Strategy> suggestions;
   const auto suggesting = processor_seconds_of(
       [&] { suggestions = strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths); });
-  rank_finalists({timed(price->part, shared), timed(price->sketch, shared), timed(price->whole, shared)}, suggestions,
-                 layout, machine, pattern.messages(), static_cast<std::size_t>(shared.ranks));
+  const auto ranking =
+      rank_finalists({timed(price->part, shared), timed(price->sketch, shared), timed(price->whole, shared)},
+                     suggestions, layout, machine, pattern.messages(), static_cast<std::size_t>(shared.ranks));
+  shared.chosen = ranking.front().strategy;
   shared.work += preparing + suggesting;
   shared.share += preparing + suggesting;
   return shared;
@@ -127,12 +134,17 @@ Json selection(const OutputOptions& options, const std::string& profile) {
           repetitions, [&] { ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, depth); });
     };
     const auto seconds_all = rank_to(RankingDepth::all);
-    const auto cheapest = ranking.front().cost.seconds;
+    const auto all_in_full = ranking;
+    const auto cheapest = all_in_full.front().cost.seconds;
     const auto seconds = rank_to(RankingDepth::cheapest);
     const auto regret = ranking.front().cost.seconds / cheapest;
     auto shared = time_shared(pattern, layout, machine);
     for (int i = 1; shared && i < repetitions; ++i)
       shared = std::ranges::min(*shared, *time_shared(pattern, layout, machine), {}, &Shared::share);
+    if (shared)
+      if (const auto chosen = std::ranges::find(all_in_full, shared->chosen, &Candidate::strategy);
+          chosen != all_in_full.end())
+        shared->regret = chosen->cost.seconds / cheapest;
     const auto in_full = std::ranges::count(ranking, false, &Candidate::is_part);
     const auto peak = peak_bytes();
     constexpr int more = 4;  // a closed form takes so little time that more repetitions are cheap
@@ -162,7 +174,9 @@ Json selection(const OutputOptions& options, const std::string& profile) {
       row.update({{"ranks_that_share", shared->ranks},
                   {"seconds_work", shared->work},
                   {"seconds_share", shared->share},
-                  {"seconds_longest_price", shared->longest_price}});
+                  {"seconds_longest_price", shared->longest_price},
+                  {"chosen", to_string(shared->chosen)},
+                  {"regret_share", shared->regret}});
     json["cases"].push_back(std::move(row));
   }
   const auto& largest = json["cases"].back();
@@ -173,6 +187,7 @@ Json selection(const OutputOptions& options, const std::string& profile) {
                      {"seconds_share_p16384", largest["seconds_share"]},
                      {"seconds_longest_price_p16384", largest["seconds_longest_price"]},
                      {"regret_max", regret_max},
+                     {"regret_share_p16384", largest["regret_share"]},
                      {"seconds_all_in_full_p16384", largest["seconds_all_in_full"]},
                      {"bytes_peak", largest["bytes_peak"]},
                      {"closed_form_seconds_p16384", largest["closed_form_seconds"]},

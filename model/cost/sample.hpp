@@ -54,6 +54,10 @@ Cost evaluate(const Sample& sample, const Machine& machine, CostModel model = Co
 /// same prices.
 inline constexpr std::int64_t simulated_messages_max = std::int64_t{1} << 20;
 
+/// The same where a program chooses, since its ranks wait for the longest price. What the error of a sample leaves
+/// open, trials decide.
+inline constexpr std::int64_t simulated_messages_max_in_program = std::int64_t{1} << 17;
+
 /// Nodes in the order in which samples take them, so that a larger sample contains the smaller one.
 struct SamplingOrder {
   std::vector<int> nodes;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "model/base/text.hpp"
+#include "model/cost/sample.hpp"
 #include "model/cost/value_loops.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/decision.hpp"
@@ -139,9 +140,11 @@ Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> sha
 std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                const SelectionOptions& options, unsigned threads) {
   if (!options.automatic && !options.calls)
-    if (auto by_depth = pricers_by_depth(pattern, layout, machine, options.model, threads))
+    if (auto by_depth =
+            pricers_by_depth(pattern, layout, machine, options.model, threads, simulated_messages_max_in_program))
       return {std::move(by_depth->whole), std::move(by_depth->sketch), std::move(by_depth->part)};
-  return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
+  return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads, {},
+                         simulated_messages_max_in_program)};
 }
 
 /// Prices strategies for the whole pattern, or for a random one with the same totals.

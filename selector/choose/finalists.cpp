@@ -97,13 +97,13 @@ class Finalists {
 }  // namespace
 
 std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                               CostModel model, unsigned threads) {
+                                               CostModel model, unsigned threads, std::int64_t messages_max) {
   constexpr std::size_t sketched_edges_min = 20'000;  // fewer are priced in full within a second
   if (pattern.edges.size() < sketched_edges_min) return std::nullopt;
   const auto busy = busy_seconds(pattern, layout, machine);
   auto order = sampling_order(layout, busy);
   if (nodes_per_sketched_node > order.nodes.size()) return std::nullopt;  // it spares nothing
-  auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(order), threads);
+  auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(order), threads, messages_max);
   return PricersByDepth{part_pricer(pattern, busy, layout, machine, model), std::move(sketch), std::move(whole)};
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "model/cost/sample.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -21,10 +22,12 @@ struct PricersByDepth {
 
 /// Of a pattern that is large enough for them; else nothing. The same for the same pattern, layout and machine. These
 /// must live as long as the result.
-/// @param threads  the most that each may start
+/// @param threads       the most that each may start
+/// @param messages_max  see pattern_pricer
 /// @throws InputError
 std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                               CostModel model, unsigned threads = 8);
+                                               CostModel model, unsigned threads = 8,
+                                               std::int64_t messages_max = simulated_messages_max);
 
 /// How many strategies are priced at once.
 inline constexpr std::size_t fewest_finalists = 8;

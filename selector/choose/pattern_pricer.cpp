@@ -285,9 +285,9 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 }
 
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               SamplingOrder order, unsigned threads) {
+                               SamplingOrder order, unsigned threads, std::int64_t messages_max) {
   const auto pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, Calls(), std::move(order),
-                                                      threads, simulated_messages_max);
+                                                      threads, messages_max);
   return {[pricer](std::span<const Strategy> strategies) { return pricer->price(strategies); },
           [pricer](std::span<const Strategy> strategies) { return pricer->sketch(strategies); }};
 }

@@ -31,8 +31,10 @@ struct PatternPricers {
   Pricer whole, sketch;
 };
 
+/// @param messages_max  see pattern_pricer
 /// @throws InputError
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               SamplingOrder order, unsigned threads = 8);
+                               SamplingOrder order, unsigned threads = 8,
+                               std::int64_t messages_max = simulated_messages_max);
 
 }  // namespace commpass
