@@ -40,8 +40,8 @@ class Destinations {
   int ranks() const { return static_cast<int>(ends_.size()) - 1; }
   /// The first of those that send to the most.
   Rank busiest() const { return busiest_; }
-  /// The busiest one, and some others.
-  std::span<const Rank> few() const { return few_; }
+  /// Some others, by which to refuse a grid.
+  std::span<const Rank> others() const { return std::span(few_).subspan(1); }
 
   std::span<const Rank> of(Rank rank) const {
     if (const auto place = std::ranges::find(few_, rank); place != few_.end())
@@ -64,7 +64,7 @@ class Destinations {
   const Pattern& pattern_;
   std::vector<std::size_t> ends_;
   Rank busiest_ = 0;
-  std::array<Rank, 4> few_{};
+  std::array<Rank, 4> few_{};                // the busiest one is the first
   std::array<std::vector<Rank>, 4> of_few_;  // a rank that is there twice has them at its first place
   mutable std::vector<Rank> all_;            // made when it is needed
 };
@@ -85,7 +85,7 @@ bool may_be_alike(const Grid& grid, const Destinations& destinations) {
   const auto offset = [&](Rank from, Rank to) { return offset_number(grid, from / behind, to / behind); };
   std::vector<std::int64_t> known;
   for (const Rank to : destinations.of(destinations.busiest())) known.push_back(offset(destinations.busiest(), to));
-  for (const Rank rank : destinations.few())
+  for (const Rank rank : destinations.others())
     for (const Rank to : destinations.of(rank))
       if (std::ranges::find(known, offset(rank, to)) == known.end()) return false;
   return true;
