@@ -191,9 +191,10 @@ std::vector<Strategy> splits_of(const Pattern& pattern, const Layout& layout) {
   std::vector<int> last_sender(static_cast<std::size_t>(layout.nodes()), -1);
   for (int node = 0; node < layout.nodes(); ++node)
     for (const Rank rank : layout.ranks_of(node))
-      for (const auto& entry : std::ranges::equal_range(traffic.entries, rank, {}, &NodeTraffic::Entry::source)) {
-        pairs += std::exchange(last_sender[static_cast<std::size_t>(entry.node)], node) != node ? 1 : 0;
-        bytes += static_cast<double>(entry.bytes);
+      for (auto entry = std::ranges::lower_bound(traffic.entries, rank, {}, &NodeTraffic::Entry::source);
+           entry != traffic.entries.end() && entry->source == rank; ++entry) {
+        pairs += std::exchange(last_sender[static_cast<std::size_t>(entry->node)], node) != node ? 1 : 0;
+        bytes += static_cast<double>(entry->bytes);
       }
   std::vector<Strategy> strategies;
   std::set<std::int64_t> caps;
