@@ -68,10 +68,10 @@ std::optional<Shared> time_shared(const Pattern& pattern, const Layout& layout, 
   Shared shared;
   shared.ranks = static_cast<int>(by_route(suggest_strategies(layout)).size());
   std::optional<PricersByDepth> price;
+  // Each of them prepares the pattern.
   const auto preparing = processor_seconds_of([&] {
     price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1, simulated_messages_max_in_program);
   });
-  // on each of them
   if (!price) return std::nullopt;
   std::vector<Strategy> suggestions;
   const auto suggesting = processor_seconds_of(

@@ -1,11 +1,9 @@
 #include "selector/choose/find_grid.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -19,54 +17,43 @@ namespace commpass {
 
 namespace {
 
-/// Whom ranks send to, in no order but those of the busiest, which ascend; itself and those that get nothing are left
-/// out. Those of a few ranks are collected at once, by which nearly all grids are refused; those of all when others are
-/// asked for, as that takes longest.
+/// Whom each rank sends to, in no order but those of the busiest, which ascend; itself and those that get nothing are
+/// left out.
 class Destinations {
  public:
-  explicit Destinations(const Pattern& pattern) : pattern_(pattern), ends_(at(pattern.ranks) + 1) {
+  explicit Destinations(const Pattern& pattern) : ends_(static_cast<std::size_t>(pattern.ranks) + 1) {
+    const auto moves = [](const Edge& edge) { return edge.bytes > 0 && edge.source != edge.destination; };
     for (const auto& edge : pattern.edges)
-      if (moves(edge)) ++ends_[at(edge.source) + 1];
-    busiest_ = static_cast<Rank>(std::ranges::max_element(ends_) - ends_.begin()) - 1;
-    busiest_ = std::max(busiest_, 0);  // no rank sends
-    std::inclusive_scan(ends_.begin(), ends_.end(), ends_.begin());
-    few_ = {busiest_, 0, ranks() / 3, ranks() - 1};
+      if (moves(edge)) ++ends_[static_cast<std::size_t>(edge.source) + 1];
+    for (std::size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
+    all_.resize(ends_.back());
+    auto next = ends_;
     for (const auto& edge : pattern.edges)
-      if (const auto place = std::ranges::find(few_, edge.source); place != few_.end() && moves(edge))
-        of_few_[static_cast<std::size_t>(place - few_.begin())].push_back(edge.destination);
-    std::ranges::sort(of_few_.front());
+      if (moves(edge)) all_[next[static_cast<std::size_t>(edge.source)]++] = edge.destination;
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      if (of(rank).size() > of(busiest_).size()) busiest_ = rank;
+    const auto own = begin_end(busiest_);  // by which grids are found; the others are rarely looked at
+    std::sort(all_.begin() + own.first, all_.begin() + own.second);
   }
 
   int ranks() const { return static_cast<int>(ends_.size()) - 1; }
   /// The first of those that send to the most.
   Rank busiest() const { return busiest_; }
-  /// Some others, by which to refuse a grid.
-  std::span<const Rank> others() const { return std::span(few_).subspan(1); }
-
   std::span<const Rank> of(Rank rank) const {
-    if (const auto place = std::ranges::find(few_, rank); place != few_.end())
-      return of_few_[static_cast<std::size_t>(place - few_.begin())];
-    if (all_.empty()) collect_all();
-    return std::span(all_).subspan(ends_[at(rank)], ends_[at(rank) + 1] - ends_[at(rank)]);
+    const auto own = begin_end(rank);
+    return std::span(all_).subspan(static_cast<std::size_t>(own.first),
+                                   static_cast<std::size_t>(own.second - own.first));
   }
 
  private:
-  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
-  static bool moves(const Edge& edge) { return edge.bytes > 0 && edge.source != edge.destination; }
-
-  void collect_all() const {
-    all_.resize(ends_.back());
-    auto next = ends_;
-    for (const auto& edge : pattern_.edges)
-      if (moves(edge)) all_[next[at(edge.source)]++] = edge.destination;
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> begin_end(Rank rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return {static_cast<std::ptrdiff_t>(ends_[r]), static_cast<std::ptrdiff_t>(ends_[r + 1])};
   }
 
-  const Pattern& pattern_;
   std::vector<std::size_t> ends_;
+  std::vector<Rank> all_;
   Rank busiest_ = 0;
-  std::array<Rank, 4> few_{};                // the busiest one is the first
-  std::array<std::vector<Rank>, 4> of_few_;  // a rank that is there twice has them at its first place
-  mutable std::vector<Rank> all_;            // made when it is needed
 };
 
 /// The offset from one rank to another, by these dimensions, as one number, which no other offset has.
@@ -85,7 +72,7 @@ bool may_be_alike(const Grid& grid, const Destinations& destinations) {
   const auto offset = [&](Rank from, Rank to) { return offset_number(grid, from / behind, to / behind); };
   std::vector<std::int64_t> known;
   for (const Rank to : destinations.of(destinations.busiest())) known.push_back(offset(destinations.busiest(), to));
-  for (const Rank rank : destinations.others())
+  for (const Rank rank : {0, destinations.ranks() / 3, destinations.ranks() - 1})
     for (const Rank to : destinations.of(rank))
       if (std::ranges::find(known, offset(rank, to)) == known.end()) return false;
   return true;
