@@ -52,7 +52,7 @@ endif()
 
 configure_package_config_file(cmake/commpass-config.cmake.in ${PROJECT_BINARY_DIR}/commpass-config.cmake
                               INSTALL_DESTINATION ${commpass_package_directory})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/commpass-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/commpass-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/commpass-config.cmake ${PROJECT_BINARY_DIR}/commpass-config-version.cmake
         DESTINATION ${commpass_package_directory} COMPONENT development)
 

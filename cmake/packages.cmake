@@ -1,5 +1,5 @@
 # Debian packages: cpack -G DEB in the build directory makes commpass (programs, profiles), libcommpass-dev (to build
-# with), and, if libraries are shared, libcommpass0.1 (to run with).
+# with), and, if libraries are shared, libcommpass1.0 (to run with).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME commpass)
 set(CPACK_PACKAGE_CONTACT "The developers of Commpass")

@@ -78,29 +78,29 @@ constexpr auto *by_all = "command line, C++, C", *by_programs = "C++, C", *by_in
 constexpr auto* prefix_meaning = "prefix of an installation, set by module systems: profiles are looked for there, too";
 
 const EnvironmentVariable variables[] = {
-    {"COMMPASS_PROFILE", "name or file", "machine profile", "0.1", by_all, "commpass_profile",
+    {"COMMPASS_PROFILE", "name or file", "machine profile", "1.0", by_all, "commpass_profile",
      [](Environment& e, const std::string& value) { e.profile = value; }},
     {"COMMPASS_PROFILE_PATH", "directories, separated by `:`",
-     "[where profiles are looked for](profiles.md#where-they-are-found) before all other places", "0.1", by_all,
+     "[where profiles are looked for](profiles.md#where-they-are-found) before all other places", "1.0", by_all,
      no_hint, [](Environment& e, const std::string& value) { e.profile_places.first = split(value, ':'); }},
-    {"COMMPASS_ROOT", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
-    {"COMMPASS_DIR", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
-    {"COMMPASS_HOME", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
-    {"COMMPASS_VERSION", "any", "nothing; module systems set it", "0.1", "", no_hint,
+    {"COMMPASS_ROOT", "directory", prefix_meaning, "1.0", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_DIR", "directory", prefix_meaning, "1.0", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_HOME", "directory", prefix_meaning, "1.0", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_VERSION", "any", "nothing; module systems set it", "1.0", "", no_hint,
      [](Environment&, const std::string&) {}, true},
     {"COMMPASS_STRATEGY", "[strategy](strategies.md)",
      "run this strategy in neighbour and indexed exchanges, and do not choose; `predict` and `measure` have "
      "`--strategy`",
-     "0.1", "C++", "commpass_strategy",
+     "1.0", "C++", "commpass_strategy",
      [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_ALLTOALLV_STRATEGY", "[strategy](strategies.md)",
-     "run all-to-alls that are called once by this strategy", "0.1", by_programs, "commpass_alltoallv_strategy",
+     "run all-to-alls that are called once by this strategy", "1.0", by_programs, "commpass_alltoallv_strategy",
      [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
     {"COMMPASS_SPARSE_STRATEGY", "[`ROUTE+DISCOVERY`](strategies.md#sparse-dynamic-data-exchanges)",
-     "run this strategy in sparse exchanges, and do not choose", "0.1", by_programs, "commpass_sparse_strategy",
+     "run this strategy in sparse exchanges, and do not choose", "1.0", by_programs, "commpass_sparse_strategy",
      [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
     {"COMMPASS_LIMITS", "[limits](profiles.md#limits)",
-     "limits that go before those of the profile: `messages_off_node=32,partners=100`", "0.1", by_all,
+     "limits that go before those of the profile: `messages_off_node=32,partners=100`", "1.0", by_all,
      "commpass_limits",
      [](Environment& e, const std::string& value) {
        parse_limits(value);  // throws if they are none
@@ -111,13 +111,13 @@ const EnvironmentVariable variables[] = {
      "before they are planned, or by `adaptive` (the default) in the first of them, of all-to-alls and sparse "
      "exchanges "
      "in the calls themselves",
-     "0.1", by_programs, "commpass_planner",
+     "1.0", by_programs, "commpass_planner",
      [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
-    {"COMMPASS_WISDOM", "file", "where measurements are kept for later runs", "0.1", by_programs, "commpass_wisdom",
+    {"COMMPASS_WISDOM", "file", "where measurements are kept for later runs", "1.0", by_programs, "commpass_wisdom",
      [](Environment& e, const std::string& value) { e.wisdom = value; }},
     {"COMMPASS_LAYOUT",
      "`NODESxRANKS`, `GROUPSxNODESxSOCKETSxRANKS`, `node=4,socket=2,core=8` or a node for each rank (`0,0,1`)",
-     "treat the ranks as laid out like this", "0.1", by_all, "commpass_layout",
+     "treat the ranks as laid out like this", "1.0", by_all, "commpass_layout",
      [](Environment& e, const std::string& value) {
        ranks_of_layout(value);  // throws if it is none
        e.layout = value;
@@ -127,29 +127,29 @@ const EnvironmentVariable variables[] = {
      "[trials "
      "of calls](cpp.md#measuring-before-planning) have found, and which profile is taken if none is named; "
      "libcommpass-mpi reports [who ran which calls](unmodified.md#who-runs-a-call); `0` is the default",
-     "0.1", "C++, C, libcommpass-mpi", no_hint, read_verbose},
+     "1.0", "C++, C, libcommpass-mpi", no_hint, read_verbose},
     {"COMMPASS_PROGRESS", "`auto`, `always` or `never`",
-     "progress on stderr; under an MPI launcher `auto`, the default, means never", "0.1", "command line", no_hint,
+     "progress on stderr; under an MPI launcher `auto`, the default, means never", "1.0", "command line", no_hint,
      [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
     {"COMMPASS_MPI", "`off`, `record`, `on` or `always`",
      "who runs the calls of [an unmodified program](unmodified.md): `off`, the default: MPI; `record`: MPI, "
      "and rank 0 reports the calls; `on`: the faster of MPI and Commpass; `always`: Commpass where it can, for tests",
-     "0.1", by_interposer, no_hint,
+     "1.0", by_interposer, no_hint,
      [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},
     {"COMMPASS_MPI_CALLS", "[names of calls](unmodified.md#calls), separated by `,`",
-     "which calls are taken over or recorded; unset: all", "0.1", by_interposer, no_hint,
+     "which calls are taken over or recorded; unset: all", "1.0", by_interposer, no_hint,
      [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
     {"COMMPASS_MPI_LOSS", "number",
      "how much of the time in the calls that it takes over libcommpass-mpi may lose by [trials](unmodified.md#who-runs-"
      "a-call); `0`: no trials, so that MPI runs all calls; 0.01 is the default",
-     "0.1", by_interposer, no_hint,
+     "1.0", by_interposer, no_hint,
      [](Environment& e, const std::string& value) { e.trial_loss_share = parse_loss_share(value); }},
     {"COMMPASS_MPI_RECORD", "file", "where rank 0 writes the record in `MPI_Finalize`, with `COMMPASS_MPI=record`",
-     "0.1", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.record_file = value; }},
+     "1.0", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.record_file = value; }},
     {"COMMPASS_MPI_REPORT", "file, or `-` for stderr",
      "where rank 0 writes a [report by places](unmodified.md#what-did-it-bring) in `MPI_Finalize`: into a file as "
      "JSON, on stderr as a table",
-     "0.1", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.place_report = value; }},
+     "1.0", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.place_report = value; }},
 };
 
 /// @param place  the variable or the hint, for errors
