@@ -14,6 +14,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/grid_mapping.hpp"
 #include "selector/choose/grid_strategies.hpp"
@@ -165,7 +166,11 @@ CallReport measure_cartesian(const Measurement& measurement, const CartesianPatt
   Blocks blocks(pattern, rank);
   CallReport report;
   auto strategies = measurement.strategy_names();
-  if (strategies.empty()) strategies = {"trivial", "cartesian"};
+  if (strategies.empty()) {
+    strategies = {"trivial", "cartesian"};
+    if (may_share_memory() && layout.max_ppn() > 1)
+      strategies.insert(strategies.end(), {"trivial,shared", "cartesian,shared"});
+  }
   Planned planned;
   const auto neighborhood_with = [&](const std::string& strategy, bool reorder) {
     return communicator.cart_neighborhood(pattern.neighborhood, {strategy, reorder, measurement.model});
@@ -224,7 +229,8 @@ CallReport measure_cartesian(const Measurement& measurement, const CartesianPatt
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(ranks)},
                     {"model", name_of(measurement.model)},
-                    {"planning, on a rank alone", format_seconds(planning_s)}};
+                    {parse_strategy(chosen.name).path.is_shared ? "planning" : "planning, on a rank alone",
+                     format_seconds(planning_s)}};
   if (reorders)
     report.context.emplace_back("reordered", mapping ? describe_gain(*mapping, chosen, chosen_there)
                                                      : "no block for each node is better than what ranks have");

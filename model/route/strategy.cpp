@@ -170,9 +170,6 @@ Strategy parse_host_strategy(const std::string& text) {
   if (!strategy.path.is_host())
     throw InputError("strategy " + text, "it moves data on devices, which this does not take",
                      "leave '" + to_string(strategy.path) + "' out");
-  if (strategy.path.is_shared)
-    throw InputError("strategy " + text, "it shares memory within nodes, which Cartesian exchanges do not",
-                     "leave 'shared' out");
   return strategy;
 }
 

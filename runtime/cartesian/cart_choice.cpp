@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/decision.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/choose/shared_pricing.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -19,15 +21,20 @@
 
 namespace commpass {
 
-const CartChoice::Class& CartChoice::choose(const std::vector<Bytes>& bytes, bool is_same) const {
+const CartChoice::Class& CartChoice::Classes::choose(const std::vector<Bytes>& bytes, bool is_same) const {
   const auto total = std::accumulate(bytes.begin(), bytes.end(), 0.0);
   const double mean = bytes.empty() ? 0 : total / static_cast<double>(bytes.size());
   return class_of(is_same ? allgather : alltoall, mean);
 }
 
-bool CartChoice::is_all_local() const {
+bool CartChoice::Classes::are_all_local() const {
   const auto is_its = [](const Class& c) { return c.is_local(); };
   return std::ranges::all_of(alltoall, is_its) && std::ranges::all_of(allgather, is_its);
+}
+
+bool CartChoice::Classes::share_memory() const {
+  const auto shares = [](const Class& c) { return c.strategy.path.is_shared; };
+  return std::ranges::any_of(alltoall, shares) || std::ranges::any_of(allgather, shares);
 }
 
 namespace {
@@ -71,45 +78,67 @@ std::vector<Strategy> find_others(const Context& context, const Neighborhood& ne
   return others;
 }
 
-/// The decisions for classes of sizes, on every rank. Collective.
-std::vector<CartChoice::Class> choose_classes(const Context& context, const Neighborhood& neighborhood, bool is_same,
-                                              CostModel model, std::string& explanation) {
+/// The decisions for classes of sizes of blocking calls and then, where ranks may share memory, of planned exchanges.
+/// The first class of each begins at 0 bytes. On rank 0.
+std::vector<Decision> decide(const Context& context, const NeighborhoodPricer& pricer, const NeighborBytes& unit,
+                             const std::vector<Strategy>& others) {
+  std::vector<Decision> all;
+  const auto add = [&](std::span<const Strategy> considered, std::span<const DataPath> paths, const std::string& call) {
+    for (const auto& [from, strategy, predicted_s] : choose_by_size(pricer, considered, paths)) {
+      auto& decision = all.emplace_back(Decision{{to_string(strategy), predicted_s}});
+      decision.from_bytes = static_cast<double>(from) * mean_of(unit);
+      decision.explanation =
+          fmt::format("{} of blocks from {} on: {}, {}\n", call, format_bytes(decision.from_bytes), decision.strategy,
+                      format_seconds(predicted_s));
+    }
+  };
+  const std::string call = unit.is_same ? "allgather" : "alltoall";
+  add(others, host_paths, call);
+  if (const auto paths = paths_of_host_data(context.layout, context.machine); paths.size() > 1)
+    add(on_paths(others, paths, context.machine, CostModel::burst), paths, call + "_init");
+  return all;
+}
+
+/// The classes of an alltoall, or of an allgather, on every rank. Collective.
+void choose_classes(const Context& context, const Neighborhood& neighborhood, bool is_same, CostModel model,
+                    CartChoice& choice) {
   const MPI_Comm comm = context.comm.get();
   const auto unit = unit_of(neighborhood, is_same);
   std::optional<NeighborhoodPricer> pricer;
   all_or_none(comm, [&] { pricer.emplace(neighborhood, unit, context.layout, context.machine, model); });
   const auto others = find_others(context, neighborhood, *pricer, model);
-  const auto decisions = decided_by_rank_0(comm, [&] {
-    std::vector<Decision> all;
-    for (const auto& [from, strategy, predicted_s] : choose_by_size(*pricer, others)) {
-      auto& decision = all.emplace_back(Decision{{to_string(strategy), predicted_s}});
-      decision.from_bytes = static_cast<double>(from) * mean_of(unit);
-      decision.explanation =
-          fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
-                      format_bytes(decision.from_bytes), decision.strategy, format_seconds(predicted_s));
-    }
-    return all;
-  });
-  std::vector<CartChoice::Class> classes;
+  const auto decisions = decided_by_rank_0(comm, [&] { return decide(context, *pricer, unit, others); });
+  auto CartChoice::Classes::*const of_call =
+      is_same ? &CartChoice::Classes::allgather : &CartChoice::Classes::alltoall;
   all_or_none(comm, [&] {
+    auto& planned = choice.planned.*of_call;
+    auto& blocking = choice.blocking.*of_call;
     for (const auto& decision : decisions) {
-      classes.push_back({decision.from_bytes, parse_strategy(decision.strategy), decision.predicted_s});
-      explanation += decision.explanation;
+      if (decision.from_bytes == 0) blocking = std::exchange(planned, {});
+      planned.push_back({decision.from_bytes, parse_strategy(decision.strategy), decision.predicted_s});
+      choice.explanation += decision.explanation;
     }
+    if (blocking.empty()) blocking = planned;
   });
-  return classes;
+}
+
+/// The same without memory of a node.
+Strategy by_messages(Strategy strategy) {
+  strategy.path.is_shared = false;
+  return strategy;
 }
 
 /// Tells ranks what they forward. Collective.
 void tell(CartChoice& choice, const Context& context, const Neighborhood& neighborhood) {
   std::map<std::string, std::shared_ptr<const ToldTravel>> told;
-  for (auto* classes : {&choice.alltoall, &choice.allgather})
+  auto& [planned, blocking, explanation] = choice;
+  for (auto* classes : {&planned.alltoall, &planned.allgather, &blocking.alltoall, &blocking.allgather})
     for (auto& c : *classes) {
       bool is_told = false;
       all_or_none(context.comm.get(),
                   [&] { is_told = !is_way_on_grid(c.strategy) && can_be_told(c.strategy, context.layout); });
       if (!is_told) continue;
-      auto& travel = told[to_string(c.strategy)];
+      auto& travel = told[to_string(by_messages(c.strategy))];
       if (!travel) travel = std::make_shared<const ToldTravel>(context, neighborhood, c.strategy);
       c.told = travel;
     }
@@ -119,8 +148,9 @@ CartChoice fixed(const std::string& strategy, const std::string& why, const Layo
   const auto parsed = parse_host_strategy(strategy);
   make_route(parsed, layout, Pattern{layout.ranks(), {}});  // does it apply?
   if (is_way_on_grid(parsed)) grid_way(parsed, grid);
-  const std::vector<CartChoice::Class> classes{{0, parsed, std::nullopt}};
-  return {classes, classes, fmt::format("{}: {}\n", strategy, why)};
+  const std::vector<CartChoice::Class> planned{{0, parsed, std::nullopt}},
+      blocking{{0, by_messages(parsed), std::nullopt}};
+  return {{planned, planned}, {blocking, blocking}, fmt::format("{}: {}\n", strategy, why)};
 }
 
 }  // namespace
@@ -130,8 +160,7 @@ namespace {
 /// Rank 0 chooses by prices. Collective.
 CartChoice choose_by_prices(const Context& context, const Neighborhood& neighborhood, CostModel model) {
   CartChoice choice;
-  choice.alltoall = choose_classes(context, neighborhood, false, model, choice.explanation);
-  choice.allgather = choose_classes(context, neighborhood, true, model, choice.explanation);
+  for (const bool is_same : {false, true}) choose_classes(context, neighborhood, is_same, model, choice);
   if (!has_few_edges(neighborhood))
     all_or_none(context.comm.get(), [&] {
       choice.explanation +=

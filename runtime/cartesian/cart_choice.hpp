@@ -25,11 +25,17 @@ struct CartChoice {
     bool is_local() const { return told || is_way_on_grid(strategy); }
   };
   /// By the mean size of blocks, of an alltoall and of an allgather; at least one class each.
-  std::vector<Class> alltoall, allgather;
-  std::string explanation;
+  struct Classes {
+    std::vector<Class> alltoall, allgather;
 
-  const Class& choose(const std::vector<Bytes>& bytes, bool is_same) const;
-  bool is_all_local() const;
+    const Class& choose(const std::vector<Bytes>& bytes, bool is_same) const;
+    bool are_all_local() const;
+    /// Does any send messages through memory of a node, which ranks share together?
+    bool share_memory() const;
+  };
+  Classes planned;
+  Classes blocking;  ///< by messages alone: a rank may keep a plan that another one makes anew
+  std::string explanation;
 };
 
 /// Rank 0 chooses, and all get that; of strategies that are no way on the grid ranks learn their forwarded blocks. With

@@ -62,9 +62,9 @@ struct CartNeighborhood::State {
             send.shape == CallSide::Shape::one};
   }
 
-  CartExchange plan(const CartBuffers& buffers, const Context::Address& address, const char* place, bool counts_differ,
-                    bool is_for_once = false) const {
-    const auto& chosen = choice.choose(buffers.sends.bytes(), buffers.is_same);
+  CartExchange plan(const CartChoice::Classes& classes, const CartBuffers& buffers, const Context::Address& address,
+                    const char* place, bool counts_differ, bool is_for_once = false) const {
+    const auto& chosen = classes.choose(buffers.sends.bytes(), buffers.is_same);
     counts_differ = counts_differ || !chosen.is_local();
     return plan_cart_exchange(
         context, neighborhood, buffers,
@@ -138,8 +138,12 @@ CartExchange CartNeighborhood::init(const CallSide& sends, const CallSide& recei
                                     const CartInitOptions& options) {
   // The number first: the same on every rank, also on one whose arguments are wrong.
   auto address = state_->context->next_address();
-  return state_->plan(state_->resolve(sends, receives, place), address, place,
-                      state_->are_told(sends, receives, options));
+  const auto& classes = state_->choice.planned;
+  std::optional<CartBuffers> buffers;
+  const auto resolve = [&] { buffers = state_->resolve(sends, receives, place); };
+  if (classes.share_memory()) all_or_none(comm(), resolve);
+  else resolve();
+  return state_->plan(classes, *buffers, address, place, state_->are_told(sends, receives, options));
 }
 
 void CartNeighborhood::run(const CallSide& sends, const CallSide& receives, const char* place,
@@ -148,9 +152,10 @@ void CartNeighborhood::run(const CallSide& sends, const CallSide& receives, cons
   const auto buffers = state_->resolve(sends, receives, place);
   const bool are_told = state_->are_told(sends, receives, options);
   // Datatypes may be freed and others get their names; and collective planning has to be one on all ranks.
-  if (are_told || !state_->choice.is_all_local() || !buffers.sends.blocks.are_contiguous() ||
+  const auto& classes = state_->choice.blocking;
+  if (are_told || !classes.are_all_local() || !buffers.sends.blocks.are_contiguous() ||
       !buffers.receives.blocks.are_contiguous()) {
-    auto exchange = state_->plan(buffers, state_->blocking, place, are_told, true);
+    auto exchange = state_->plan(classes, buffers, state_->blocking, place, are_told, true);
     exchange.start();
     exchange.wait();
     return;
@@ -168,7 +173,7 @@ void CartNeighborhood::run(const CallSide& sends, const CallSide& receives, cons
   if (found != kept.end()) {
     kept.splice(kept.begin(), kept, found);
   } else {
-    wanted.exchange = state_->plan(buffers, state_->blocking, place, false);
+    wanted.exchange = state_->plan(classes, buffers, state_->blocking, place, false);
     if (kept.size() == most_kept) kept.pop_back();
     kept.push_front(std::move(wanted));
   }

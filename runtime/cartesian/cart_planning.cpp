@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/cartesian/told_travel.hpp"
 #include "runtime/cartesian/user_pieces.hpp"
+#include "runtime/execute/landings.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_state.hpp"
 #include "runtime/plan/planner.hpp"
 #include "runtime/planned_exchanges.hpp"
@@ -86,10 +89,14 @@ std::optional<UserPieces> place(TypedBlocks& blocks, const void* users, bool may
 CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const Neighborhood& neighborhood,
                                 const CartBuffers& buffers, const CartPlan& plan, const std::string& place_of_call) {
   const Rank rank = context->comm.rank();
+  const bool is_shared = plan.strategy.path.is_shared;
+  const auto step = [&](const std::function<void()>& action) {
+    if (is_shared) all_or_none(context->comm.get(), action);
+    else action();
+  };
   const Peers peers(neighborhood, rank);
   const auto sent = buffers.sends.bytes(), received = buffers.receives.bytes();
-  const NeighborBytes sizes{plan.counts_differ ? sent : common_sizes(sent, received, peers, place_of_call),
-                            buffers.is_same};
+  NeighborBytes sizes{sent, buffers.is_same};
   auto packed = std::make_unique<PackedRequests>();
   packed->send_buffer = buffers.sends.buffer;
   packed->receive_buffer = buffers.receives.buffer;
@@ -103,10 +110,17 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   const auto receives = packed->receives.edges<ReceiveEdge>();
   Decision decision{{to_string(plan.strategy), plan.predicted_s}, {}};
   const auto exchange_on_grid = [&] {
-    auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
-    lay_out(planned, sent_pieces ? &*sent_pieces : nullptr, received_pieces ? &*received_pieces : nullptr,
-            context->machine);
-    return exchange_of_plan(context, plan.address, planned, from, to, {});
+    Plan planned;
+    step([&] {
+      sizes.bytes = common_sizes(sent, received, peers, place_of_call);
+      planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
+      lay_out(planned, sent_pieces ? &*sent_pieces : nullptr, received_pieces ? &*received_pieces : nullptr,
+              context->machine);
+    });
+    auto landings = is_shared ? Landings::share(*context, planned) : nullptr;
+    std::optional<Exchange> exchange;
+    step([&] { exchange = exchange_of_plan(context, plan.address, planned, from, to, {}, std::move(landings)); });
+    return std::move(*exchange);
   };
   auto exchange = plan.counts_differ
                       ? plan_exchange(context, from, sends, to, receives, {.strategy = decision.strategy}, Failure{})

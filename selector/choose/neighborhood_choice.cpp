@@ -7,6 +7,7 @@
 #include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/ties.hpp"
 
@@ -26,6 +27,7 @@ const NeighborhoodPricer::Sampled& NeighborhoodPricer::sampled(const Strategy& s
   const auto known =
       std::ranges::find(sampled_, strategy, [](const Sampled& s) -> const Strategy& { return s.candidate.strategy; });
   if (known != sampled_.end()) return *known;
+  require_price(strategy, machine_, model_);
   if (strategy.coalescing == Coalescing::staggered)
     throw NotApplicable(to_string(strategy), "staggered messages of a neighbourhood are priced by its edges alone");
   auto part = part_of_neighborhood(neighborhood_, strategy, unit_, layout_, machine_);
@@ -53,7 +55,7 @@ Candidate NeighborhoodPricer::price(const Strategy& strategy, Bytes times) const
       message.bytes *= times;
       message.unpacked_bytes *= times;
     }
-  candidate.cost = evaluate(sample, machine_, model_);
+  candidate.cost = evaluate(sample, machine_, model_, Usage::planned, strategy.path);
   *candidate.buffered_bytes_max *= times;
   candidate.exceeded_limit = exceeded_limit(machine_.limits, *candidate.demand, candidate.buffered_bytes_max);
   return candidate;
@@ -68,10 +70,12 @@ std::vector<Candidate> NeighborhoodPricer::by_edges(std::span<const Strategy> st
                         buffer_places(neighborhood_, sizes))(strategies);
 }
 
-std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strategies, Bytes times) const {
+std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strategies, Bytes times,
+                                                std::span<const DataPath> paths) const {
   std::vector<Strategy> all{{"standard", {}, {}}};
   if (strategies.empty()) {
     for (auto& strategy : suggest_on_grid(neighborhood_, layout_)) all.push_back(std::move(strategy));
+    all = on_paths(all, paths, machine_, model_);
     strategies = all;
   }
   std::vector<Candidate> ranking;
@@ -114,10 +118,11 @@ struct Priced {
 /// Compares strategies for one neighbourhood: ways on the grid by the sample of a node, with others by their edges.
 class Judge {
  public:
-  Judge(const NeighborhoodPricer& pricer, std::span<const Strategy> others) : pricer_(pricer), others_(others) {}
+  Judge(const NeighborhoodPricer& pricer, std::span<const Strategy> others, std::span<const DataPath> paths)
+      : pricer_(pricer), others_(others), paths_(paths) {}
 
   Priced best_of(Bytes times) const {
-    auto best = pricer_.rank({}, times).front();
+    auto best = pricer_.rank({}, times, paths_).front();
     if (others_.empty()) return {times, std::move(best)};
     std::vector<Strategy> strategies(others_.begin(), others_.end());
     strategies.push_back(best.strategy);
@@ -152,6 +157,7 @@ class Judge {
 
   const NeighborhoodPricer& pricer_;
   std::span<const Strategy> others_;
+  std::span<const DataPath> paths_;
 };
 
 /// The first size from which on `after` is not more expensive, between one at which it is and one at which it is not.
@@ -166,9 +172,10 @@ Bytes crossing(const Judge& judge, const Strategy& before, const Strategy& after
 
 }  // namespace
 
-std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others) {
+std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others,
+                                              std::span<const DataPath> paths) {
   constexpr Bytes factor = 4, largest = Bytes{1} << 24;
-  const Judge judge(pricer, others);
+  const Judge judge(pricer, others, paths);
   std::vector<NeighborhoodClass> classes;
   std::optional<Priced> before;
   for (Bytes times = 1; times <= largest; times *= factor) {

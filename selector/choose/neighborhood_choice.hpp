@@ -25,7 +25,9 @@ class NeighborhoodPricer {
   /// Prices any strategies by all edges, as exchanges of any pattern are. @throws NotApplicable, InputError
   std::vector<Candidate> by_edges(std::span<const Strategy> strategies, Bytes times) const;
   /// Those given, or all that the grid suggests and standard, from the cheapest on; ties stay in this order.
-  std::vector<Candidate> rank(std::span<const Strategy> strategies, Bytes times) const;
+  /// @param paths  on which suggested strategies are priced
+  std::vector<Candidate> rank(std::span<const Strategy> strategies, Bytes times,
+                              std::span<const DataPath> paths = host_paths) const;
 
  private:
   /// A strategy for blocks of the unit.
@@ -71,7 +73,9 @@ std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const
 /// at, the size at which it does is found to 2 %; a strategy that is best only in between is not found.
 /// @param others  to be considered besides what the grid suggests (promising_others). One is taken where its edges are
 /// cheaper by 2 %: ranks have to be told what they forward.
-std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {});
+/// @param paths   of suggested strategies; others are priced on their own
+std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {},
+                                              std::span<const DataPath> paths = host_paths);
 
 /// The class of a size. @param classes  at least one
 template <class Class>

@@ -151,7 +151,8 @@ TEST_F(Cartesian, MovesWhatANaiveExchangeMoves) {
   for (int seed = 1; seed <= 60; ++seed) {
     const test::DrawnNeighborhood drawn(seed, size_of(), true);
     const auto name = to_string(strategy_of(drawn.way));
-    for (const auto& strategy : {std::string(), std::string("trivial"), std::string("cartesian"), name}) {
+    for (const auto& strategy : {std::string(), std::string("trivial"), std::string("cartesian"), name,
+                                 std::string("trivial,shared"), name + ",shared"}) {
       auto cart = communicator_.cart_neighborhood(drawn.neighborhood, {strategy, seed % 3 == 0});
       const auto what = "seed " + std::to_string(seed) + " " + strategy + " on " + describe(drawn.neighborhood.grid);
       ASSERT_NO_FATAL_FAILURE(check(cart, drawn.sizes, what, seed % 2 == 0, false));
@@ -162,8 +163,10 @@ TEST_F(Cartesian, MovesWhatANaiveExchangeMoves) {
 TEST_F(Cartesian, MovesItAlsoWhereEveryRankIsToldWhatItForwards) {
   for (int seed = 1; seed <= 10; ++seed) {
     const test::DrawnNeighborhood drawn(seed, size_of(), true);
-    auto cart = communicator_.cart_neighborhood(drawn.neighborhood, {to_string(strategy_of(drawn.way))});
-    ASSERT_NO_FATAL_FAILURE(check(cart, drawn.sizes, "seed " + std::to_string(seed), seed % 2 == 0, true));
+    for (const auto* path : {"", ",shared"}) {
+      auto cart = communicator_.cart_neighborhood(drawn.neighborhood, {to_string(strategy_of(drawn.way)) + path});
+      ASSERT_NO_FATAL_FAILURE(check(cart, drawn.sizes, "seed " + std::to_string(seed) + path, seed % 2 == 0, true));
+    }
     auto other = communicator_.cart_neighborhood(drawn.neighborhood, {"two-step"});
     ASSERT_NO_FATAL_FAILURE(check(other, drawn.sizes, "two-step, seed " + std::to_string(seed), seed % 2 == 1, false));
   }
@@ -220,6 +223,42 @@ TEST(CartesianChoice, TellsItsPrice) {
   ASSERT_TRUE(chosen.predicted_seconds());
   EXPECT_GE(*chosen.predicted_seconds(), 0);
   EXPECT_LT(*chosen.predicted_seconds(), 1);
+}
+
+TEST(CartesianChoice, TakesMemoryOfANodeForPlannedExchangesWhereThatIsFaster) {
+  const int ranks = size_of();
+  auto machine = test::some_machine();
+  machine.shared.by_level[standard_level::socket] = Channel{{Protocol{"pushed", shared_bytes_max, 1e-9, 1e-12, 1e-9}}};
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(ranks, ranks)});
+  auto cart = communicator.cart_neighborhood({torus({ranks}), {1, -1}, {}});
+  EXPECT_EQ(cart.explanation().find(",shared") != std::string::npos, ranks > 1) << cart.explanation();
+  const std::vector<int> from{rank_of(), rank_of()}, wanted = cart.sources();
+  std::vector<int> to(2), called(2);
+  auto exchange = cart.alltoall_init(from.data(), 1, MPI_INT, to.data(), 1, MPI_INT);
+  EXPECT_EQ(exchange.strategy().ends_with(",shared"), ranks > 1) << exchange.strategy();
+  calls_to_others = 0;
+  exchange.start();
+  exchange.wait();
+  EXPECT_EQ(calls_to_others, 0);
+  cart.alltoall(from.data(), 1, MPI_INT, called.data(), 1, MPI_INT);
+  EXPECT_TRUE(everywhere(to == wanted && called == wanted));
+}
+
+TEST_F(Cartesian, RefusesABadArgumentOfOneRankOnAllWhereTheyShareMemory) {
+  const int ranks = size_of();
+  auto cart = communicator_.cart_neighborhood({torus({ranks}), {1}, {}}, {"trivial,shared"});
+  const int from = rank_of();
+  int to = -1;
+  const auto init = [&](int sent, int received) {
+    return cart.alltoall_init(&from, sent, MPI_INT, &to, received, MPI_INT);
+  };
+  const int last = ranks - 1;
+  EXPECT_NE(common_error([&] { init(rank_of() == last ? -1 : 1, 1); }), "") << "a negative count";
+  EXPECT_NE(common_error([&] { init(1, rank_of() == last ? 2 : 1); }), "") << "other bytes from the opposite";
+  auto exchange = init(1, 1);
+  exchange.start();
+  exchange.wait();
+  EXPECT_EQ(to, (from + ranks - 1) % ranks);
 }
 
 TEST_F(Cartesian, MovesBlocksWithGapsAndOfSeveralTypes) {
@@ -293,7 +332,7 @@ TEST(CartesianTypes, MoveRowsColumnsAndCornersOfAnArrayWithoutABuffer) {
     machine.datatype_rate_bytes_per_s = 1e9;
     machine.datatype_block_s = 0;
     Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(ranks, 2)});
-    for (const auto* strategy : {"trivial", "cartesian", "two-step"}) {
+    for (const auto* strategy : {"trivial", "cartesian", "two-step", "trivial,shared", "cartesian,shared"}) {
       if (ranks == 1 && std::string(strategy) == "two-step") continue;
       auto cart = communicator.cart_neighborhood(neighborhood, {strategy});
       Array array(5, 3, -1);
@@ -527,9 +566,10 @@ TEST_F(Cartesian, MayBeInFlightSeveralAtOnceAndOutliveTheNeighbourhood) {
   const int ranks = size_of(), rank = rank_of();
   std::vector<CartExchange> exchanges;
   std::vector<std::vector<int>> from(4, std::vector<int>(2)), to(4, std::vector<int>(2));
-  {
-    auto cart = communicator_.cart_neighborhood({torus({ranks, 1}), {1, 1, -1, 1}, {}}, {"cartesian"});
-    for (std::size_t i = 0; i < 4; ++i) {
+  for (const std::size_t first : {0U, 2U}) {
+    auto cart = communicator_.cart_neighborhood({torus({ranks, 1}), {1, 1, -1, 1}, {}},
+                                                {first == 0 ? "cartesian" : "cartesian,shared"});
+    for (std::size_t i = first; i < first + 2; ++i) {
       from[i] = {10 * rank + static_cast<int>(i), 10 * rank + 5 + static_cast<int>(i)};
       exchanges.push_back(cart.alltoall_init(from[i].data(), 1, MPI_INT, to[i].data(), 1, MPI_INT));
     }
