@@ -86,8 +86,9 @@ class Communicator {
   /// @throws Error, the same on every rank, if there is no memory
   void use_wisdom(const std::string& file);
 
-  /// Names the stream of this rank's device on which its work is, which exchanges that are planned or called from now
-  /// on wait for when they begin, and which waits for what they bring: docs/devices.md. Not collective.
+  /// Names the stream in which the user's work on this rank's device runs. Exchanges that are planned or called from
+  /// now on wait, when they begin, for the work that the stream has then. Later work in the stream waits until the
+  /// exchanged data is there (docs/devices.md). Not collective.
   /// @param stream  a cudaStream_t or hipStream_t, alive as long as these exchanges; null, as at first: the default one
   void use_stream(void* stream);
 

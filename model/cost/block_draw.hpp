@@ -60,8 +60,9 @@ class BlockDraw {
   /// The mean size of the next `blocks` blocks, which lie in one message.
   double block_bytes(std::int64_t blocks);
 
-  /// Of the blocks of a message within a node, those whose source and destination share the node are as rare as nodes
-  /// are many, but there is one: it holds for single blocks and wherever a message has blocks for or from all nodes.
+  /// Draws how many of the `blocks` blocks of a message are present. Of a message within a node, `blocks` ÷ nodes, at
+  /// least one, count as blocks between ranks of that node. This is exact for single blocks, and for messages with
+  /// blocks for, or from, all nodes.
   std::int64_t of(std::int64_t blocks, Rank from, Rank to);
 
   /// Passes over the empty ones among messages between nodes, of `blocks` blocks each, up to the first that is not.

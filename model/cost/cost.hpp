@@ -69,8 +69,9 @@ struct RandomPattern {
   double size_variance = 0;  ///< of blocks, in squares of their mean size; 0: all are equal
   bool is_even = false;      ///< does every rank send to as many others? Else each pair is drawn alone
 
-  /// As ranks_drawn: one rank alone sends. The others make an exchange longer, by what they share with it and what it
-  /// receives. So that takes less than all, but for what later stages draw, and a fraction of the time to find out.
+  /// A value of ranks_drawn: one rank alone sends. Other ranks would only add time, since they share rates with it and
+  /// send to it. So its price is a lower bound of the price of all ranks, except that later stages draw other blocks,
+  /// and pricing it takes a fraction of the time.
   static constexpr int lone_sender = 1;
 };
 

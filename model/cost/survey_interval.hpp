@@ -38,7 +38,8 @@ class SurveyTurns {
     return true;
   }
 
-  /// What the last survey has found: another thing than the one before? Not noted, it may be.
+  /// Notes whether the last survey differs from the one before it. A survey without a note leaves the count of equal
+  /// surveys as it is.
   void note(bool is_news) { alike_ = is_news ? 0 : std::min(alike_ + 1, 2); }
 
  private:

@@ -27,8 +27,8 @@ struct TraceSpan {
   Bytes bytes = 0;  ///< of the message sent
 };
 
-/// One step of the critical way, on which the last finish depends: `from` began at `begin` what let `to` finish at
-/// `end`.
+/// One step of the critical path, which determines the last finish: the work that rank `from` began at `begin` let rank
+/// `to` finish at `end`.
 struct TraceLeg {
   Rank from = 0, to = 0;
   int stage = 0;

@@ -45,7 +45,8 @@ class Landings {
   const std::vector<Slot>& sends() const { return sends_; }        ///< pushed ones in the order of the plan
   const std::vector<Slot>& receives() const { return receives_; }  ///< likewise
   SharedNumber taken() const { return *taken_; }                   ///< the exchanges that this rank has taken in
-  /// Those numbers of the ranks that are sent messages and send none, by which they would say the same.
+  /// The `taken` numbers of receivers that push no messages to this rank. The messages of other receivers acknowledge
+  /// an exchange; these ranks acknowledge it by their numbers alone.
   const std::vector<SharedNumber>& silent_receivers() const { return silent_receivers_; }
 
   /// Of this rank, above 0.

@@ -73,7 +73,8 @@ void read_verbose(Environment& environment, const std::string& value) {
   environment.verbose = value == "1";
 }
 
-constexpr auto *by_all = "command line, C++, C", *by_programs = "C++, C", *by_interposer = "libcommpass-mpi",
+constexpr auto *by_all = "command line, programs, libcommpass-mpi", *by_programs = "programs",
+               *by_programs_and_interposer = "programs, libcommpass-mpi", *by_interposer = "libcommpass-mpi",
                *no_hint = "";
 constexpr auto* prefix_meaning = "prefix of an installation, set by module systems: profiles are looked for there, too";
 
@@ -91,10 +92,11 @@ const EnvironmentVariable variables[] = {
     {"COMMPASS_STRATEGY", "[strategy](strategies.md)",
      "run this strategy in neighbour and indexed exchanges, and do not choose; `predict` and `measure` have "
      "`--strategy`",
-     "1.0", "C++", "commpass_strategy",
+     "1.0", by_programs, "commpass_strategy",
      [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_ALLTOALLV_STRATEGY", "[strategy](strategies.md)",
-     "run all-to-alls that are called once by this strategy", "1.0", by_programs, "commpass_alltoallv_strategy",
+     "run all-to-alls that are called once by this strategy", "1.0", by_programs_and_interposer,
+     "commpass_alltoallv_strategy",
      [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
     {"COMMPASS_SPARSE_STRATEGY", "[`ROUTE+DISCOVERY`](strategies.md#sparse-dynamic-data-exchanges)",
      "run this strategy in sparse exchanges, and do not choose", "1.0", by_programs, "commpass_sparse_strategy",
@@ -127,7 +129,7 @@ const EnvironmentVariable variables[] = {
      "[trials "
      "of calls](cpp.md#measuring-before-planning) have found, and which profile is taken if none is named; "
      "libcommpass-mpi reports [who ran which calls](unmodified.md#who-runs-a-call); `0` is the default",
-     "1.0", "C++, C, libcommpass-mpi", no_hint, read_verbose},
+     "1.0", by_programs_and_interposer, no_hint, read_verbose},
     {"COMMPASS_PROGRESS", "`auto`, `always` or `never`",
      "progress on stderr; under an MPI launcher `auto`, the default, means never", "1.0", "command line", no_hint,
      [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
