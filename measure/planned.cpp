@@ -131,6 +131,11 @@ Times run(const Measurement& measurement, const Pattern& pattern, Communicator& 
   auto data = data_of(pattern, rank);
   fill(data);
   Times times;
+  const auto clear = [&] { std::ranges::fill(data.receive_buffer, std::byte{0}); };
+  const auto check = [&](const std::string& name) {
+    if (arguments.verify) agree(MPI_COMM_WORLD, verify(data, rank, name));
+  };
+  const bool runs_once = arguments.repetitions == 1;
   std::vector<Exchange> exchanges;
   for (const auto& name : names) {
     ExchangeOptions options{name, measurement.model};
@@ -141,20 +146,26 @@ Times run(const Measurement& measurement, const Pattern& pattern, Communicator& 
     };
     exchanges.push_back(plan());
     if (arguments.selection.calls) times.plans.push_back(time_plan(plan));
-    std::ranges::fill(data.receive_buffer, std::byte{0});
+    if (runs_once) continue;
+    clear();
     exchanges.back().start();  // a warm-up, too
     exchanges.back().wait();
-    if (arguments.verify) agree(MPI_COMM_WORLD, verify(data, rank, name));
+    check(name);
   }
   std::vector<TimedExchange> runs;
-  for (auto& exchange : exchanges) runs.push_back(timed(exchange, data.send_buffer));
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    runs.push_back(timed(exchanges[i], data.send_buffer));
+    if (!runs_once) continue;
+    runs.back().prepare = clear;
+    runs.back().check = [&, i] { check(names[i]); };
+  }
   std::vector<NeighborMessage> receives, sends;
   if (arguments.baseline) {
     all_or_none(MPI_COMM_WORLD, [&] {
       receives = messages_of(data.receives, &ReceiveEdge::source, data.receive_buffer.data());
       sends = messages_of(data.sends, &SendEdge::destination, data.send_buffer.data());
     });
-    run_plain_loop(receives, sends);
+    if (!runs_once) run_plain_loop(receives, sends);
     runs.push_back({[&] { run_plain_loop(receives, sends); }, data.send_buffer});
   }
   times.runs = time_exchanges(runs, WarmUp::none, measurement);

@@ -42,7 +42,9 @@ std::vector<RunTimes> time_exchanges(const std::vector<TimedExchange>& exchanges
     std::ranges::shuffle(order, random);
     for (const auto i : order) {
       if (warm_up == WarmUp::each_time) exchanges[i].run();
+      exchanges[i].prepare();
       times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i].run, exchanges[i].sent));
+      exchanges[i].check();
     }
     const Seconds elapsed = MPI_Wtime() - begin;
     int over = round + 1 >= (elapsed > late_s ? late_rounds : usual_rounds) && elapsed > elapsed_min_s;

@@ -18,16 +18,18 @@ enum class WarmUp { none, each_time };
 struct TimedExchange {
   std::function<void()> run;    ///< collective
   std::span<std::byte> sent{};  ///< send buffer of this rank, rewritten before each run (runtime/mpi/timed_start.hpp)
+  /// Before and after each timing, not timed; collective, too.
+  std::function<void()> prepare = [] {}, check = [] {};
 };
 
 /// A planned exchange: start, then wait. @param exchange  outlives the result
 template <class Planned>
 TimedExchange timed(Planned& exchange, std::span<std::byte> sent) {
-  return {[&exchange] {
+  return {.run = [&exchange] {
             exchange.start();
             exchange.wait();
           },
-          sent};
+          .sent = sent};
 }
 
 /// Statistics of the runs of one exchange.
