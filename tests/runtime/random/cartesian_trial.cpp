@@ -136,6 +136,7 @@ std::string draw_cartesian_strategy(Draw& draw, const Place& place, const test::
   auto strategy = named();
   if (draw.one_in(4)) strategy += ",window=" + std::to_string(1 + draw.small(4));
   if (draw.one_in(6)) strategy += ",staggered";
+  if (draw.one_in(3)) strategy += ",shared";
   return strategy;
 }
 

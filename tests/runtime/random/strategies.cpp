@@ -70,7 +70,7 @@ Strategy draw_named(Draw& draw, const Layout& layout, Use use) {
         if (const auto near = row.vary(strategy, layout); !near.empty()) strategy = draw.pick(near);
       if (draw.one_in(2)) strategy.window = {draw.small(5)};
       if (draw.one_in(4)) strategy.coalescing = Coalescing::staggered;
-      strategy.path.is_shared = use != Use::on_grid && !is_automatic(strategy) && draw.one_in(3);
+      strategy.path.is_shared = !is_automatic(strategy) && draw.one_in(3);
       strategy = parse_strategy(to_string(strategy));
       if (refusal(strategy, layout, use).empty()) return strategy;
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its parameters do not go together; another one
