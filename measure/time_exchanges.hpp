@@ -25,10 +25,11 @@ struct TimedExchange {
 /// A planned exchange: start, then wait. @param exchange  outlives the result
 template <class Planned>
 TimedExchange timed(Planned& exchange, std::span<std::byte> sent) {
-  return {.run = [&exchange] {
-            exchange.start();
-            exchange.wait();
-          },
+  return {.run =
+              [&exchange] {
+                exchange.start();
+                exchange.wait();
+              },
           .sent = sent};
 }
 

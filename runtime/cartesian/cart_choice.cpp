@@ -87,9 +87,8 @@ std::vector<Decision> decide(const Context& context, const NeighborhoodPricer& p
     for (const auto& [from, strategy, predicted_s] : choose_by_size(pricer, considered, paths)) {
       auto& decision = all.emplace_back(Decision{{to_string(strategy), predicted_s}});
       decision.from_bytes = static_cast<double>(from) * mean_of(unit);
-      decision.explanation =
-          fmt::format("{} of blocks from {} on: {}, {}\n", call, format_bytes(decision.from_bytes), decision.strategy,
-                      format_seconds(predicted_s));
+      decision.explanation = fmt::format("{} of blocks from {} on: {}, {}\n", call, format_bytes(decision.from_bytes),
+                                         decision.strategy, format_seconds(predicted_s));
     }
   };
   const std::string call = unit.is_same ? "allgather" : "alltoall";
@@ -108,8 +107,7 @@ void choose_classes(const Context& context, const Neighborhood& neighborhood, bo
   all_or_none(comm, [&] { pricer.emplace(neighborhood, unit, context.layout, context.machine, model); });
   const auto others = find_others(context, neighborhood, *pricer, model);
   const auto decisions = decided_by_rank_0(comm, [&] { return decide(context, *pricer, unit, others); });
-  auto CartChoice::Classes::*const of_call =
-      is_same ? &CartChoice::Classes::allgather : &CartChoice::Classes::alltoall;
+  auto CartChoice::Classes::*const of_call = is_same ? &CartChoice::Classes::allgather : &CartChoice::Classes::alltoall;
   all_or_none(comm, [&] {
     auto& planned = choice.planned.*of_call;
     auto& blocking = choice.blocking.*of_call;
