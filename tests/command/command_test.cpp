@@ -204,7 +204,7 @@ TEST(Help, IsAlsoACommand) {
 TEST(ManualPages, AreOfEachCommandAndItsCommands) {
   const auto all = commpass("help --man");
   EXPECT_EQ(all.exit_code, 0) << all.err;
-  EXPECT_TRUE(all.out.starts_with(".TH COMMPASS 1 \"\" \"commpass 0.")) << all.out;
+  EXPECT_TRUE(all.out.starts_with(".TH COMMPASS 1 \"\" \"commpass 1.")) << all.out;
   const auto profile = commpass("help profile --man").out;
   EXPECT_NE(profile.find("\n.SS commpass profile merge\n"), std::string::npos) << profile;
   EXPECT_EQ(commpass("help --man profile").out, profile);
