@@ -69,15 +69,14 @@ std::optional<Shared> time_shared(const Pattern& pattern, const Layout& layout, 
   shared.ranks = static_cast<int>(by_route(suggest_strategies(layout)).size());
   std::optional<PricersByDepth> price;
   // Each of them prepares the pattern.
-  const auto preparing = processor_seconds_of([&] {
-    price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1, simulated_messages_max_in_program);
-  });
+  const auto preparing =
+      processor_seconds_of([&] { price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1); });
   if (!price) return std::nullopt;
   std::vector<Strategy> suggestions;
   const auto suggesting = processor_seconds_of(
       [&] { suggestions = strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths); });
   const auto ranking =
-      rank_finalists({timed(price->part, shared), timed(price->sketch, shared), timed(price->whole, shared)},
+      rank_finalists({timed(price->part, shared), timed(price->sketch, shared), timed(price->sample, shared)},
                      suggestions, layout, machine, pattern.messages(), static_cast<std::size_t>(shared.ranks));
   shared.chosen = ranking.front().strategy;
   shared.work += preparing + suggesting;

@@ -129,7 +129,7 @@ Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> sha
     return pattern ? strategies_for(*pattern, layout, machine, options.model, options.grid, paths)
                    : offered_strategies(layout, machine, options.model, Usage::planned, paths);
   };
-  if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .whole = shared[0]};
+  if (shared.size() > 1) alternatives.by_depth = {.part = shared[2], .sketch = shared[1], .sample = shared[0]};
   else if (pattern && !options.automatic)
     alternatives.price =
         price_promising(std::move(alternatives.price), *pattern, layout, machine, options.model, options.calls);
@@ -140,9 +140,8 @@ Alternatives alternatives_of(const Pattern* pattern, std::span<const Pricer> sha
 std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                const SelectionOptions& options, unsigned threads) {
   if (!options.automatic && !options.calls)
-    if (auto by_depth =
-            pricers_by_depth(pattern, layout, machine, options.model, threads, simulated_messages_max_in_program))
-      return {std::move(by_depth->whole), std::move(by_depth->sketch), std::move(by_depth->part)};
+    if (auto by_depth = pricers_by_depth(pattern, layout, machine, options.model, threads))
+      return {std::move(by_depth->sample), std::move(by_depth->sketch), std::move(by_depth->part)};
   return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads, {},
                          simulated_messages_max_in_program)};
 }

@@ -62,7 +62,7 @@ bool has_lone_messages(const Schedule& schedule) {
 class PatternPricer {
  public:
   PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                const Calls& calls, std::optional<SamplingOrder> order, unsigned threads, std::int64_t messages_max,
+                const Calls& calls, std::optional<SamplingOrder> order, unsigned threads,
                 const std::optional<BufferPlaces>& places = {})
       : pattern_(pattern),
         layout_(layout),
@@ -71,20 +71,19 @@ class PatternPricer {
         counts_calls_(calls.has_value()),
         order_(std::move(order)),
         threads_(threads),
-        messages_max_(messages_max),
         prepared_(prepare(pattern, places)) {}
 
-  std::vector<Candidate> price(std::span<const Strategy> strategies) {
+  std::vector<Candidate> price(std::span<const Strategy> strategies, std::int64_t messages_max) {
     check(strategies);
     for (const auto& strategy : strategies) {
-      if (nodes_run(strategy) < layout_.nodes()) {
+      if (nodes_run(strategy, messages_max) < layout_.nodes()) {
         if (!order_) order_ = sampling_order(layout_, busy_seconds(pattern_, layout_, machine_));
       } else if (!traffic_ && pattern_need(strategy) == PatternNeed::node_traffic) {
         traffic_ = node_traffic(pattern_, layout_);
       }
     }
     return price_groups(strategies, [&](std::span<const std::size_t> group, std::vector<Candidate>& candidates) {
-      const int nodes = nodes_run(strategies[group.front()]);
+      const int nodes = nodes_run(strategies[group.front()], messages_max);
       if (nodes < layout_.nodes()) price_sample(group, strategies, at(nodes), sample_with_error, candidates);
       else price_whole(group, strategies, candidates);
     });
@@ -109,10 +108,10 @@ class PatternPricer {
   }
 
   /// The nodes that are run of a strategy within the budget of messages.
-  int nodes_run(const Strategy& strategy) const {
+  int nodes_run(const Strategy& strategy, std::int64_t messages_max) const {
     constexpr std::int64_t nodes_min = 16;  // fewer do not tell how much nodes differ
     const auto blocks = std::ssize(prepared_.blocks);
-    if (blocks <= messages_max_ / stages_max || layout_.nodes() <= nodes_min) return layout_.nodes();
+    if (blocks <= messages_max / stages_max || layout_.nodes() <= nodes_min) return layout_.nodes();
     std::int64_t messages = 0;
     const auto route = make_route(strategy, layout_);
     for (const auto& stage : route->stages()) {
@@ -120,8 +119,8 @@ class PatternPricer {
       const bool is_bounded = coalesced > 0 && !is_staggered(stage, strategy.coalescing);
       messages += is_bounded ? std::min(blocks, coalesced) : blocks;
     }
-    if (messages <= messages_max_) return layout_.nodes();
-    const auto part = static_cast<double>(messages_max_) / static_cast<double>(messages);
+    if (messages <= messages_max) return layout_.nodes();
+    const auto part = static_cast<double>(messages_max) / static_cast<double>(messages);
     return static_cast<int>(std::max(nodes_min, static_cast<std::int64_t>(part * layout_.nodes())));
   }
 
@@ -265,7 +264,6 @@ class PatternPricer {
   bool counts_calls_;
   std::optional<SamplingOrder> order_;  // made when it is needed
   unsigned threads_;
-  std::int64_t messages_max_;
   PreparedPattern prepared_;
   std::optional<NodeTraffic> traffic_;  // made when it is needed
 };
@@ -279,17 +277,20 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
   return [=, &pattern, &layout, &machine,
           pricer = std::make_shared<std::optional<PatternPricer>>()](std::span<const Strategy> strategies) {
     if (strategies.empty()) return std::vector<Candidate>();
-    if (!*pricer) pricer->emplace(pattern, layout, machine, model, calls, std::nullopt, threads, messages_max, places);
-    return (*pricer)->price(strategies);
+    if (!*pricer) pricer->emplace(pattern, layout, machine, model, calls, std::nullopt, threads, places);
+    return (*pricer)->price(strategies, messages_max);
   };
 }
 
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               SamplingOrder order, unsigned threads, std::int64_t messages_max) {
-  const auto pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, Calls(), std::move(order),
-                                                      threads, messages_max);
-  return {[pricer](std::span<const Strategy> strategies) { return pricer->price(strategies); },
-          [pricer](std::span<const Strategy> strategies) { return pricer->sketch(strategies); }};
+                               SamplingOrder order, unsigned threads) {
+  const auto pricer =
+      std::make_shared<PatternPricer>(pattern, layout, machine, model, Calls(), std::move(order), threads);
+  const auto up_to = [&](std::int64_t messages_max) {
+    return [=](std::span<const Strategy> strategies) { return pricer->price(strategies, messages_max); };
+  };
+  return {[pricer](std::span<const Strategy> strategies) { return pricer->sketch(strategies); },
+          up_to(simulated_messages_max_in_program), up_to(simulated_messages_max)};
 }
 
 }  // namespace commpass

@@ -24,17 +24,15 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 /// The part of the nodes that a sketch has.
 inline constexpr std::size_t nodes_per_sketched_node = 64;
 
-/// A pricer, and one of sketches that shares its preparations. A sketch is the price of one node of 64
-/// (sample_of_nodes), the busiest ones among them: nearly that of the whole, in a fraction of the time. Placed ranks
-/// depend on all that is sent: their sketch is 0.
+/// Pricers that share their preparations. A sketch is the price of one node of 64 (sample_of_nodes), the busiest ones
+/// among them: nearly that of the whole, in a fraction of the time. Placed ranks depend on all that is sent: their
+/// sketch is 0. The others simulate up to simulated_messages_max_in_program and simulated_messages_max messages.
 struct PatternPricers {
-  Pricer whole, sketch;
+  Pricer sketch, sample, whole;
 };
 
-/// @param messages_max  see pattern_pricer
 /// @throws InputError
 PatternPricers pattern_pricers(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                               SamplingOrder order, unsigned threads = 8,
-                               std::int64_t messages_max = simulated_messages_max);
+                               SamplingOrder order, unsigned threads = 8);
 
 }  // namespace commpass

@@ -56,6 +56,9 @@ Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Cal
   if (ties.uncertainty == 0 && std::ranges::none_of(ranking, is_sampled)) return ties;
   for (const auto& candidate : ranking) {
     const auto own = evidence_of(candidate, calls);
+    // Two prices of all messages leave nothing open.
+    const bool is_open = ties.uncertainty > 0 || ties.sampling_error > 0 || own.error > 0;
+    if (!is_open && candidate.strategy != fastest->strategy) continue;
     if (tied_seconds(own) <= tie_limit(evidence_of(*fastest, calls), own, uncertainty))
       ties.strategies.push_back(candidate.strategy);
   }

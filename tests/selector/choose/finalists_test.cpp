@@ -35,8 +35,10 @@ struct Sketched {
 
   PricersByDepth pricers() const {
     const auto busy = busy_seconds(pattern, layout, machine);
-    auto [whole, sketch] = pattern_pricers(pattern, layout, machine, CostModel::burst, sampling_order(layout, busy), 1);
-    return {part_pricer(pattern, busy, layout, machine, CostModel::burst), std::move(sketch), std::move(whole)};
+    auto [sketch, sample, whole] =
+        pattern_pricers(pattern, layout, machine, CostModel::burst, sampling_order(layout, busy), 1);
+    return {part_pricer(pattern, busy, layout, machine, CostModel::burst), std::move(sketch), std::move(sample),
+            std::move(whole)};
   }
   std::vector<Strategy> suggestions() const {
     return strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths);
@@ -141,6 +143,57 @@ TEST(Finalists, AreSearchedForWhereSomeTrialsAreLeft) {
                                       machine_of_sketches(), std::int64_t{1} << 19, 2);
   EXPECT_TRUE(std::ranges::count(by_window.sketched, 50) > 0);
   EXPECT_LE(ranking.front().strategy.window.rounds, 50);
+}
+
+// Samples that are off by up to 10 %, and say so. A candidate that is not asked for again keeps the price of its
+// sample.
+TEST(Finalists, ArePricedAgainWhereSamplesDoNotTellTheCheapest) {
+  ByWindow by_window;
+  auto price = by_window.pricers();
+  price.sample = [](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      auto& candidate = candidates.emplace_back();
+      candidate.strategy = strategy;
+      const int window = strategy.window.rounds;
+      candidate.cost = {.seconds = window == 100 ? 109.0 : window, .sampling_error = 0.1};
+    }
+    return candidates;
+  };
+  std::vector<int> again;
+  price.whole = [&](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      again.push_back(strategy.window.rounds);
+      candidates.emplace_back().strategy = strategy;
+      candidates.back().cost.seconds = strategy.window.rounds;
+    }
+    return candidates;
+  };
+  const std::vector<Strategy> strategies{
+      {"standard", {}, {100}}, {"standard", {}, {105}}, {"standard", {}, {120}}, {"standard", {}, {140}}};
+  const auto ranking = rank_finalists(price, strategies, Layout::with_ppn(1000, 10), machine_of_sketches(),
+                                      std::int64_t{1} << 40, fewest_finalists);
+  std::ranges::sort(again);
+  EXPECT_EQ(again, (std::vector{100, 105, 120}));  // 140 − 10 % exceeds 105 + 10 %
+  EXPECT_EQ(ranking.front().strategy.window.rounds, 100);
+  EXPECT_EQ(ranking.front().cost.sampling_error, 0);
+  EXPECT_EQ(ranking.back().cost.sampling_error, 0.1);
+}
+
+TEST(Finalists, AreAsCheapByLargerSamplesAsByAllMessages) {
+  const Sketched each("random:ranks=1280,bytes=64,degree=180", 8);  // more messages than a program simulates
+  const auto ranking = each.rank();
+  const auto& first = ranking.front();
+  EXPECT_EQ(first.cost.sampling_error, 0) << "all of its messages are fewer than predict simulates";
+  const auto in_whole = price(first.strategy, each.pattern, each.layout, each.machine);
+  EXPECT_EQ(first.cost.seconds, in_whole.cost.seconds);
+  for (const auto& candidate : ranking) {
+    if (candidate.is_part) continue;
+    const auto whole = price(candidate.strategy, each.pattern, each.layout, each.machine).cost.seconds;
+    EXPECT_GE(whole, first.cost.seconds * (1 - 1e-9)) << to_string(candidate.strategy);
+    EXPECT_NEAR(candidate.cost.seconds, whole, 2 * candidate.cost.sampling_error * whole + 1e-9 * whole);
+  }
 }
 
 // A price of nothing says nothing: it is asked for in full.
