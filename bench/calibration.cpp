@@ -19,10 +19,10 @@ namespace {
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha",   "beta",        "alpha_next",   "beta_next", "alpha_receive", "beta_receive",
-                                 "link",    "switch",      "injection",    "ejection",  "core",          "group",
-                                 "bus",     "copy",        "value_run",    "reduction", "slow_node",     "narrow_core",
-                                 "devices", "device_copy", "late_messages"};
+constexpr const char* kinds[] = {
+    "alpha",     "beta",        "alpha_next", "beta_next",   "alpha_receive", "beta_receive", "link",      "switch",
+    "injection", "ejection",    "core",       "group",       "bus",           "copy",         "value_run", "reduction",
+    "slow_node", "narrow_core", "devices",    "device_copy", "late_messages", "node_memory"};
 
 /// Compares a calibration of a cluster with its description, which lists unidentifiable parameters as `hidden`.
 class Comparison {
@@ -136,6 +136,28 @@ void compare_devices(const Json& truth, const Machine& machine, Comparison& comp
                  own.at("copy_rate_bytes_per_s").get<double>());
 }
 
+/// Each end of a message through memory of a node copies it, where its ranks share some.
+void compare_node_memory(const Json& truth, const Machine& machine, Comparison& comparison) {
+  if (!truth.value("shares_memory", false)) {
+    if (!machine.shared.empty()) comparison.add("", "node_memory", std::nullopt, 0);
+    return;
+  }
+  const double push_s = truth.at("copy_block_s").get<double>() + truth.at("push_s").get<double>(),
+               s_per_byte = 1 / truth.at("copy_rate_bytes_per_s").get<double>();
+  for (const auto level : {standard_level::socket, standard_level::node}) {
+    const auto* channel = machine.shared.find(level);
+    if (!channel) {
+      comparison.add("", "node_memory", std::nullopt, 0);
+      continue;
+    }
+    const auto& found = channel->protocols.front();
+    // A lone message also waits for a poll.
+    comparison.add("", "node_memory", found.beta_s_per_byte, 2 * s_per_byte);
+    comparison.add("", "node_memory", found.alpha_next_s, push_s);
+    comparison.add("", "node_memory", found.alpha_receive_s, push_s);
+  }
+}
+
 Errors compare(const Json& truth, const Profile& profile) {
   const auto& machine = profile.machine;
   Comparison comparison(truth);
@@ -150,6 +172,7 @@ Errors compare(const Json& truth, const Profile& profile) {
     comparison.add("", "late_messages", retransmission_s,
                    truth.at("receive_queue").at("retransmission_s").get<double>());
   else if (retransmission_s) comparison.add("", "late_messages", std::nullopt, 0);
+  compare_node_memory(truth, machine, comparison);
   const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
   comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
   if (truth.contains("slow_node")) return comparison.errors;  // the description is of the other nodes
@@ -180,8 +203,8 @@ Errors compare(const Json& truth, const Profile& profile) {
 std::vector<ClusterShape> compared_clusters(const Options& options) {
   // A node is slower than others only where there are others, and switches are more than one.
   constexpr std::pair<const char*, int> folders[] = {
-      {".", 0},      {"beyond", 0},        {"ejection", 0}, {"slow-node", 4}, {"leaf-switches", 6},
-      {"groups", 0}, {"receive-queue", 0}, {"devices", 0}};
+      {".", 0},      {"beyond", 0},        {"ejection", 0}, {"slow-node", 4},  {"leaf-switches", 6},
+      {"groups", 0}, {"receive-queue", 0}, {"devices", 0},  {"node-memory", 0}};
   std::vector<ClusterShape> all;
   for (const auto& [folder, nodes] : folders) {
     auto found = clusters_of_kind(options.simulator, folder);

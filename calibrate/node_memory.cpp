@@ -124,7 +124,8 @@ void fit_rate_of_all(Calibration& calibration, PushedMessages& messages, Level l
 void measure_node_memory(Calibration& calibration, Level level, const Share& share) {
   calibration.progress(fmt::format("memory of a node, {}", calibration.name_of(level)));
   const auto key = calibration.level_key(level, "shared");
-  if (!may_share_memory()) return calibration.not_measured(key + ": simulated ranks share no memory");
+  if (!may_share_memory())
+    return calibration.not_measured(key + ": the ranks of this simulated cluster share no memory");
   if (!calibration.provenance.warning.empty())
     return calibration.not_measured(key + ": " + calibration.provenance.warning);
   PushedMessages messages(calibration);

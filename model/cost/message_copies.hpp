@@ -37,4 +37,14 @@ inline Seconds copying_seconds(const Machine& machine, const CopiedPieces& copie
              : copying_seconds(machine, bytes, copied.pieces);
 }
 
+/// What the pieces at one end of a message cost besides the message: a protocol that copies them itself copies the
+/// first one, and their bytes, as part of it. Where some are forwarded from one place, the others are copied once more.
+/// @param bytes  of the message
+inline Seconds copying_seconds(const Machine& machine, const CopiedPieces& copied, bool may_use_datatypes,
+                               const Protocol& protocol, Bytes bytes) {
+  if (!protocol.copies_pieces || copied.are_added) return copying_seconds(machine, copied, may_use_datatypes);
+  return copied.bytes == bytes ? copying_seconds(machine, 0, copied.pieces - 1.0)
+                               : copying_seconds(machine, copied, false);
+}
+
 }  // namespace commpass

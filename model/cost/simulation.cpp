@@ -167,12 +167,12 @@ class Simulation::Run {
       const auto& protocol = *flight.protocol;
       arrivals_[flight.arrival_number] = {.when = 0,
                                           .taking = messages_of(f) * protocol.receive_seconds(message.bytes),
-                                          .unpacking = copying(unpacked(message), messages_of(f), receiver),
+                                          .unpacking = copying(unpacked(message), message, f, receiver),
                                           .flight = f,
                                           .messages = messages_of(f),
                                           .channel_level = of_.layout_.channel_level(flight.level),
                                           .is_after_sends = protocol.takes_after_sends(),
-                                          .is_unpacked = message.unpacked_pieces > 0};
+                                          .is_unpacked = message.unpacked_pieces > 0 && is_called_for(message, f)};
     }
   }
 
@@ -197,13 +197,18 @@ class Simulation::Run {
   }
 
   /// Of the pieces of messages at one end, without what a rank's first copy takes more.
-  Seconds copying(const CopiedPieces& copied, std::uint32_t messages, const Turn& turn) const {
+  Seconds copying(const CopiedPieces& copied, const Message& message, std::uint32_t flight, const Turn& turn) const {
     if (!of_.copies_cost_ || copied.pieces == 0) return 0;
-    return messages * copying_seconds(of_.machine_, copied, batches_[turn.batch].may_use_datatypes);
+    return messages_of(flight) * copying_seconds(of_.machine_, copied, batches_[turn.batch].may_use_datatypes,
+                                                 *flights_[flight].protocol, message.bytes);
+  }
+  /// Are its pieces copied apart from it?
+  bool is_called_for(const Message& message, std::uint32_t flight) const {
+    return !flights_[flight].protocol->copies_pieces || message.is_added;
   }
 
-  void copy(Rank rank, Seconds seconds, bool any, std::size_t batch) {
-    if (any) spend(rank, of_.machine_.copy_call_s + seconds, CostPart::copying, Activity::copy, batch);
+  void copy(Rank rank, Seconds seconds, bool any_calls, std::size_t batch) {
+    spend(rank, (any_calls ? of_.machine_.copy_call_s : 0) + seconds, CostPart::copying, Activity::copy, batch);
   }
 
   void spend(Rank rank, Seconds seconds, CostPart which, Activity activity, std::size_t batch) {
@@ -249,8 +254,9 @@ class Simulation::Run {
     Seconds packing = 0;
     bool packs = false;
     for (std::uint32_t i = 0; i < sent.size(); ++i) {
-      packs = packs || sent[i].packed_pieces > 0;
-      packing += copying(packed(sent[i]), messages_of(turn.sends_begin + i), turn);
+      const auto flight = turn.sends_begin + i;
+      packs = packs || (sent[i].packed_pieces > 0 && is_called_for(sent[i], flight));
+      packing += copying(packed(sent[i]), sent[i], flight, turn);
     }
     copy(rank, packing, packs, turn.batch);
     parts_[number] = of_.parts_[at(rank)];

@@ -107,12 +107,13 @@ Machine on_device(const Machine& machine) {
 
 namespace {
 
-/// Small messages as those of a channel, others as those of another one.
+/// Small messages as those of a channel, which copies their pieces, others as those of another one.
 Channel joined(Channel small, const Channel& large, Bytes small_bytes_max) {
   std::size_t kept = 0;
   while (kept < small.protocols.size() && small.protocols[kept].max_bytes < small_bytes_max) ++kept;
   small.protocols.resize(std::min(kept + 1, small.protocols.size()));
   small.protocols.back().max_bytes = small_bytes_max;
+  for (auto& protocol : small.protocols) protocol.copies_pieces = true;
   for (const auto& protocol : large.protocols)
     if (protocol.max_bytes > small_bytes_max) small.protocols.push_back(protocol);
   small.rendezvous_from_bytes = std::max(large.rendezvous_from_bytes.value_or(0), small_bytes_max + 1);

@@ -28,6 +28,7 @@ struct Protocol {
   // Keys that nothing prices yet: what messages of the protocol share on their way out of an instance of the next inner
   // level, and into it.
   std::optional<double> up_rate_bytes_per_s{}, down_rate_bytes_per_s{};
+  bool copies_pieces = false;  ///< is copying a message from and to its pieces part of it? No key; see with_node_memory
   bool operator==(const Protocol&) const = default;
 
   /// The β of every further message of a burst.

@@ -37,6 +37,11 @@ class Memory {
   virtual void copy(std::span<const LocalCopy> copies) = 0;
   /// After it, MPI and the user may read copied bytes, and copies may read bytes that MPI receives.
   virtual void order() = 0;
+  /// Copies a message to or from memory that ranks share; it is there when this returns.
+  virtual void push(std::span<const LocalCopy> copies) {
+    copy(copies);
+    order();
+  }
 
  protected:
   Memory() = default;
@@ -97,6 +102,13 @@ inline void copy_bytes(const std::byte* from, std::byte* to, Bytes bytes) {
   if (bytes == 0) return;
   const LocalCopy copy{from, to, static_cast<std::size_t>(bytes)};
   local_copy({&copy, 1});
+}
+
+/// Likewise, to or from memory that ranks share (Memory::push).
+inline void push_bytes(const std::byte* from, std::byte* to, Bytes bytes) {
+  if (bytes == 0) return;
+  const LocalCopy copy{from, to, static_cast<std::size_t>(bytes)};
+  host_memory().push({&copy, 1});
 }
 
 }  // namespace commpass

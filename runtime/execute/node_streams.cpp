@@ -82,7 +82,7 @@ bool NodeStreams::push(Sending& message) const {
     constexpr auto behind_number = sizeof header.number;
     std::memcpy(to + behind_number, &header.exchange, sizeof header - behind_number);
     const auto bytes = std::min(message.rest, rings_->part_bytes());
-    copy_bytes(message.from, to + Header::bytes_before(message.bytes), bytes);
+    push_bytes(message.from, to + Header::bytes_before(message.bytes), bytes);
     message.from += bytes;
     message.rest -= bytes;
     rings_->fill(*end.ring);
@@ -113,7 +113,7 @@ bool NodeStreams::take(Receiving& message) const {
     }
     const auto bytes = std::min(end.rest, rings_->part_bytes());
     if (end.to) {
-      copy_bytes(from + end.before, end.to, bytes);
+      push_bytes(from + end.before, end.to, bytes);
       end.to += bytes;
     }
     end.rest -= bytes;

@@ -5,6 +5,17 @@
 
 namespace commpass {
 
+namespace {
+
+/// Is all of a message in the user's send buffer, where no receive lands?
+bool is_from_send_buffer(const PlannedMessage& message) {
+  const auto is_there = [](const Place& place) { return place.buffer == Place::Buffer::send; };
+  if (message.pieces.empty()) return is_there(message.place);
+  return std::ranges::all_of(message.pieces, [&](const Piece& piece) { return is_there(piece.place); });
+}
+
+}  // namespace
+
 PushedRequests::PushedRequests(const Plan& plan, std::unique_ptr<Landings> landings,
                                std::unique_ptr<PersistentRequests> inner, MPI_Comm comm, Memory& memory)
     : landings_(std::move(landings)), inner_(std::move(inner)), comm_(comm), memory_(memory) {
@@ -13,12 +24,16 @@ PushedRequests::PushedRequests(const Plan& plan, std::unique_ptr<Landings> landi
   std::size_t most_received = 0;
   for (const auto& batch : plan.batches) {
     const auto first = messages_.size();
-    for (const auto& message : batch.sends)
-      if (landings_->is_pushed(message)) add(message, *sent++, true);
+    bool forwards = false;
+    for (const auto& message : batch.sends) {
+      if (!landings_->is_pushed(message)) continue;
+      forwards = forwards || !is_from_send_buffer(message);
+      add(message, *sent++, true);
+    }
     const auto middle = messages_.size();
     for (const auto& message : batch.receives)
       if (landings_->is_pushed(message)) add(message, *received++, false);
-    batches_.push_back({first, middle, messages_.size()});
+    batches_.push_back({first, middle, messages_.size(), forwards});
     most_received = std::max(most_received, messages_.size() - middle);
   }
   if (batches_.empty()) batches_.emplace_back();
@@ -40,30 +55,41 @@ void PushedRequests::add(const PlannedMessage& message, const Landings::Slot& sl
 }
 
 void PushedRequests::copy(const Pushed& message) {
-  memory_.copy(std::span(copies_).subspan(message.first_copy + set() * message.copies, message.copies));
-  memory_.order();
+  memory_.push(std::span(copies_).subspan(message.first_copy + set() * message.copies, message.copies));
 }
 
 void PushedRequests::begin(std::size_t batch) {
   current_ = batch;
   const auto planned = inner_->planned_batch(batch);
-  const auto& [sends, receives, end] = batches_[planned];
+  const auto& its = batches_[planned];
   if (batch == 0) {
     ++number_;
     heard_ = 0;
   }
-  // Before receives begin, which may use the places in the transit buffer that sends free.
-  if (batch == 0 || inner_->planned_batch(batch - 1) != planned)
-    for (auto i = sends; i < receives; ++i) {
-      copy(messages_[i]);
-      messages_[i].flag(set()).raise(number_);
-    }
+  const bool pushes = batch == 0 || inner_->planned_batch(batch - 1) != planned;
+  // MPI's messages take longest, so they leave first; but receives may use the places in the transit buffer that sends
+  // free.
+  if (pushes && its.forwards) push(its);
+  inner_->begin(batch);
+  if (pushes && !its.forwards) push(its);
   // As MPI's receives, they belong to the last of several batches of one of the plan.
   expected_.clear();
   if (is_last() || inner_->planned_batch(batch + 1) != planned)
-    for (auto i = receives; i < end; ++i) expected_.push_back(i);
-  inner_->begin(batch);
+    for (auto i = its.receives; i < its.end; ++i) expected_.push_back(i);
   is_inner_complete_ = inner_->requests().empty();
+}
+
+void PushedRequests::push(const Batch& batch) {
+  for (auto i = batch.sends; i < batch.receives; ++i) {
+    copy(messages_[i]);
+    messages_[i].flag(set()).raise(number_);
+  }
+}
+
+bool PushedRequests::move_on() {
+  if (is_inner_complete_) return false;
+  take_landed();
+  return !expected_.empty();
 }
 
 std::span<MPI_Request> PushedRequests::requests() {
@@ -87,7 +113,7 @@ bool PushedRequests::are_all_taken() {
 bool PushedRequests::are_complete(const char* call, int code) {
   if (!is_inner_complete_ && !inner_->are_complete(call, code)) return false;
   is_inner_complete_ = true;
-  std::erase_if(expected_, [&](std::size_t i) { return has_landed(messages_[i]); });
+  take_landed();
   if (expected_.empty() && (!is_last() || are_all_taken())) return true;
   probe_.poll(comm_);
   return false;

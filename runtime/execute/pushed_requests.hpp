@@ -28,6 +28,8 @@ class PushedRequests final : public BatchRequests {
   std::size_t planned_batch(std::size_t batch) const override { return inner_->planned_batch(batch); }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override;
+  /// Takes in messages that have landed, while MPI's are under way.
+  bool move_on() override;
   bool are_complete(const char* call, int code) override;
   void end(std::size_t batch) override;
   void abandon() noexcept override;
@@ -45,11 +47,16 @@ class PushedRequests final : public BatchRequests {
   /// The numbers of the messages of a batch of the plan.
   struct Batch {
     std::size_t sends = 0, receives = 0, end = 0;
+    bool forwards = false;  ///< are any of the sends read where receives of the batch may land?
   };
 
   void add(const PlannedMessage& message, const Landings::Slot& slot, bool is_sent);
   void copy(const Pushed& message);
+  void push(const Batch& batch);
   bool has_landed(const Pushed& message);
+  void take_landed() {
+    std::erase_if(expected_, [&](std::size_t i) { return has_landed(messages_[i]); });
+  }
   std::size_t set() const { return number_ % 2; }
   bool is_last() const { return current_ + 1 == batches(); }
   bool are_all_taken();

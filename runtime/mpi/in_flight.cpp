@@ -88,11 +88,6 @@ bool must_poll(const InFlight* but) noexcept {
 
 bool anything_is_in_flight() noexcept { return first != nullptr; }
 
-void RareProbe::probe(MPI_Comm comm) {
-  int found = 0;
-  COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
-}
-
 int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
   const ReturnedErrors errors;
   const bool is_ignored = statuses == MPI_STATUSES_IGNORE;

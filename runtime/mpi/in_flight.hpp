@@ -84,14 +84,9 @@ void wait_until(Done done) {
 class RareProbe {
  public:
   /// @throws MpiError
-  void poll(MPI_Comm comm) {
-    constexpr unsigned polls_a_probe = 32, polls_a_yield = 1024;
-    if (++polls_ % polls_a_probe == 0) probe(comm);
-    if (polls_ % polls_a_yield == 0) std::this_thread::yield();
-  }
+  void poll(MPI_Comm comm);
 
  private:
-  static void probe(MPI_Comm comm);
   unsigned polls_ = 0;
 };
 

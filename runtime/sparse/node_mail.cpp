@@ -57,7 +57,7 @@ bool NodeMail::send(Partner& partner) const {
                         told_failures_};
     std::memcpy(to + behind_number, &header, sizeof header);
     const Bytes part = std::min(std::ssize(bytes) - partner.sent, post_.rings->part_bytes());
-    copy_bytes(bytes.data() + partner.sent, to + bytes_before(header.bytes), part);
+    push_bytes(bytes.data() + partner.sent, to + bytes_before(header.bytes), part);
     post_.rings->fill(ring);
     partner.sent += part;
     if (partner.sent < std::ssize(bytes)) continue;
@@ -79,7 +79,7 @@ bool NodeMail::receive(Partner& partner) {
     }
     const Bytes part = std::min(partner.rest, post_.rings->part_bytes());
     if (partner.to) {
-      copy_bytes(from + bytes_before(partner.bytes), partner.to, part);
+      push_bytes(from + bytes_before(partner.bytes), partner.to, part);
       partner.to += part;
     }
     post_.rings->take_out(ring);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/execute/memory.hpp"
+#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/oversubscription.hpp"
 #include "runtime/mpi/timed_start.hpp"
 #include "simulation/description.hpp"
@@ -382,6 +383,11 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* statu
   look();
   return PMPI_Iprobe(source, tag, comm, found, status);
 }
+// One simulated host is one core, so SMPI finds each rank alone.
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* part) {
+  if (!cluster().shares_memory) return PMPI_Comm_split_type(comm, type, key, info, part);
+  return PMPI_Comm_split(comm, own_place().node, key, part);
+}
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   for (int found = 0; !found;)
     if (const int code = MPI_Iprobe(source, tag, comm, &found, status); code != MPI_SUCCESS) return code;
@@ -433,6 +439,11 @@ class SimulatedMemory final : public Memory {
     work(seconds);
   }
   void order() override {}
+  /// Lines of memory, and the number behind the message, go from one processor to the other.
+  void push(std::span<const LocalCopy> copies) override {
+    work(cluster().push_s);
+    copy(copies);
+  }
 };
 
 }  // namespace
@@ -444,9 +455,20 @@ Memory& host_memory() {
 
 // Simulated nodes have a core for each rank, whatever this machine has, and ranks are threads of one process.
 bool is_oversubscribed(MPI_Comm) { return false; }
-bool may_share_memory() { return false; }
+bool may_share_memory() { return cluster().shares_memory; }
 std::string oversubscription_warning(MPI_Comm) { return {}; }
 unsigned threads_of_rank(MPI_Comm) { return 1; }
+
+// A poll of memory that ranks share takes time, or the simulated clock would stand still. Long waits have fewer polls,
+// each of 2 % of the wait, since each takes time of the simulator, too. MPI needs no probes.
+void RareProbe::poll(MPI_Comm) {
+  constexpr double poll_s = 2e-8, share = 0.02;
+  static double began_s = 0, ended_s = -1;  // of this rank's wait, and of its last poll
+  const double now_s = simgrid::s4u::Engine::get_clock();
+  if (now_s != ended_s) began_s = now_s;
+  spend(std::max(poll_s, share * (now_s - began_s)));
+  ended_s = simgrid::s4u::Engine::get_clock();
+}
 
 // A barrier leaves ranks further apart than an exchange takes; the simulated clock is the same for all.
 void common_start(MPI_Comm comm) {

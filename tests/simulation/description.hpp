@@ -12,6 +12,7 @@
 // receive_queue bounds the messages of other nodes that are on their way to a rank, or wait until its processor has
 // taken them (receive_overhead_s each, one after another). The network drops a message that finds the queue full; it
 // arrives retransmission_s later.
+// shares_memory: the ranks of a node do. Each end of a message through it copies the message, which takes push_s more.
 //
 // Devices, where there are any: a copy between one and host memory takes copy_alpha_s, and then moves its bytes, and
 // copy_start_bytes, which no other copy may use. All copies of a device share rate_bytes_per_s in equal parts, and each
@@ -99,6 +100,8 @@ struct Cluster {
   int slow_node = -1;  // none
   double slowdown = 1;
   ReceiveQueue receive_queue;
+  bool shares_memory = false;
+  double push_s = 0;
 
   /// By what a message between two places takes longer, or work where both are one.
   double slowness(Place a, Place b) const { return a.node == slow_node || b.node == slow_node ? slowdown : 1; }
@@ -154,6 +157,8 @@ inline Cluster read_cluster() {
       json.value("reduction_rate_bytes_per_s", usual_ratio * cluster.copy_rate_bytes_per_s);
   cluster.slow_node = json.value("slow_node", cluster.slow_node);
   cluster.slowdown = json.value("slowdown", cluster.slowdown);
+  cluster.shares_memory = json.value("shares_memory", false);
+  cluster.push_s = json.value("push_s", 0.0);
   if (json.contains("receive_queue")) {
     const auto& in = json.at("receive_queue");
     cluster.receive_queue = {in.at("messages").get<int>(), in.at("retransmission_s").get<double>()};
