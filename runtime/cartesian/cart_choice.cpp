@@ -81,7 +81,7 @@ std::vector<Strategy> find_others(const Context& context, const Neighborhood& ne
 /// The decisions for classes of sizes of blocking calls and then, where ranks may share memory, of planned exchanges.
 /// The first class of each begins at 0 bytes. On rank 0.
 std::vector<Decision> decide(const Context& context, const NeighborhoodPricer& pricer, const NeighborBytes& unit,
-                             const std::vector<Strategy>& others) {
+                             const std::vector<Strategy>& others, CostModel model) {
   std::vector<Decision> all;
   const auto add = [&](std::span<const Strategy> considered, std::span<const DataPath> paths, const std::string& call) {
     for (const auto& [from, strategy, predicted_s] : choose_by_size(pricer, considered, paths)) {
@@ -94,7 +94,7 @@ std::vector<Decision> decide(const Context& context, const NeighborhoodPricer& p
   const std::string call = unit.is_same ? "allgather" : "alltoall";
   add(others, host_paths, call);
   if (const auto paths = paths_of_host_data(context.layout, context.machine); paths.size() > 1)
-    add(on_paths(others, paths, context.machine, CostModel::burst), paths, call + "_init");
+    add(on_paths(others, paths, context.machine, model), paths, call + "_init");
   return all;
 }
 
@@ -106,7 +106,7 @@ void choose_classes(const Context& context, const Neighborhood& neighborhood, bo
   std::optional<NeighborhoodPricer> pricer;
   all_or_none(comm, [&] { pricer.emplace(neighborhood, unit, context.layout, context.machine, model); });
   const auto others = find_others(context, neighborhood, *pricer, model);
-  const auto decisions = decided_by_rank_0(comm, [&] { return decide(context, *pricer, unit, others); });
+  const auto decisions = decided_by_rank_0(comm, [&] { return decide(context, *pricer, unit, others, model); });
   auto CartChoice::Classes::*const of_call = is_same ? &CartChoice::Classes::allgather : &CartChoice::Classes::alltoall;
   all_or_none(comm, [&] {
     auto& planned = choice.planned.*of_call;
